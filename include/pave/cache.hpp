@@ -1,0 +1,511 @@
+// SPDX-License-Identifier: Apache-2.0
+// Pool, planner and tracker wired together over block tables: the whole cache, for an engine that has none.
+#ifndef PAVE_CACHE_HPP
+#define PAVE_CACHE_HPP
+
+#include <pave/candidates.hpp>
+#include <pave/detail/buffer.hpp>
+#include <pave/detail/step_ledger.hpp>
+#include <pave/layout.hpp>
+#include <pave/planner.hpp>
+#include <pave/pool.hpp>
+#include <pave/result.hpp>
+#include <pave/span.hpp>
+#include <pave/tracker.hpp>
+#include <pave/units.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <utility>
+
+namespace pave {
+inline namespace v0 {
+
+/// @brief The default policies of a cache: a bundle for each of its parts. Derive from it and name what is to change.
+struct cache_policies {
+  using pool = pool_policies;
+  using planner = planner_policies;
+  using tracker = tracker_policies;
+};
+
+struct kv_cache_options {
+  block_count blocks;                      ///< capacity of the pool
+  token_count tokens_per_block = 16;       ///< 1 … 2^31 − 1
+  std::size_t sequences = 256;             ///< that are admitted at the same time: running, parked and waiting
+  block_count blocks_per_sequence = 2048;  ///< width of the block table
+  std::size_t steps_in_flight = 2;         ///< begun and not complete, 1 … 64
+  block_count reserve = 0;                 ///< what a resumed sequence must leave available, unless nothing runs
+};
+
+/// @brief What a sequence got.
+struct growth {
+  token_range tokens;  ///< positions that the open step computes
+  block_range blocks;  ///< logical blocks that are new in its table
+};
+
+/// @brief A sequence that came in. To the engine it is an ordinary prefill chunk over a kept prefix.
+struct restore {
+  sequence_id sequence;
+  token_range tokens;    ///< positions that the open step computes; the rest of the gap follows by `grow_or_reclaim`
+  block_range blocks;    ///< logical blocks that are new in its table
+  bool resumed = false;  ///< it had run before; false for a sequence that is new
+};
+
+/// @brief The state of a cache at one moment, for logs.
+struct cache_snapshot {
+  block_count capacity, available, fenced, held;
+  std::size_t running = 0, parked = 0, waiting = 0;
+  token_count tokens_lost;      ///< cut and to be computed again, since `create`
+  token_count tokens_restored;  ///< computed again, since `create`
+};
+
+/// @brief Block tables over a pool, with exact reclamation and restores.
+///
+/// A sequence is admitted (it waits), comes in by `next_restore`, grows by `grow_or_reclaim` and ends by `finish` or
+/// `abort`. When blocks run short, less important sequences lose exactly the missing ones, from their ends, and park;
+/// parked ones come back by `next_restore` and recompute only what they lost.
+///
+/// Scheduling happens between `begin_step` and the run of that step. A sequence that is cut in between loses what it
+/// had scheduled in the open step, and is not to be run in it.
+/// @complexity `grow_or_reclaim` is linear in the blocks that it gives while blocks are available. A plan, and
+/// `next_restore`,
+///   also look once at each admitted sequence.
+/// @threadsafety one thread at a time
+template <class Policies = cache_policies>
+class kv_cache {
+ public:
+  using pool_type = block_pool<typename Policies::pool>;
+  using planner_type = eviction_planner<typename Policies::planner>;
+  using tracker_type = restore_tracker<typename Policies::tracker>;
+
+  /// @brief Makes an empty cache. The only call that takes memory.
+  /// @error `invalid_argument`: an option out of its range · `out_of_memory`
+  /// @complexity linear in the blocks and in `sequences` · `blocks_per_sequence`
+  [[nodiscard]] static result<kv_cache> create(const kv_cache_options& options,
+                                               planner_type planner = {},
+                                               typename Policies::tracker::resume_gate gate = {}) noexcept {
+    constexpr std::int64_t most = (std::numeric_limits<std::int32_t>::max)();
+    if (options.tokens_per_block < 1 || options.tokens_per_block > most || options.sequences < 1 ||
+        options.sequences > static_cast<std::size_t>(most) || options.blocks_per_sequence < 1 || options.reserve < 0 ||
+        options.steps_in_flight < 1 || options.steps_in_flight > 64) {
+      return errc::invalid_argument;
+    }
+    result<pool_type> pool = pool_type::create({options.blocks});
+    if (!pool) return pool.error();
+    kv_cache cache;
+    cache.options_ = options;
+    cache.options_.blocks_per_sequence = detail::smaller(options.blocks_per_sequence, options.blocks);
+    const token_count longest = cache.options_.blocks_per_sequence.value() * options.tokens_per_block.value();
+    result<tracker_type> tracker = tracker_type::create({options.sequences, longest}, std::move(gate));
+    if (!tracker) return tracker.error();
+    const auto width = static_cast<std::size_t>(cache.options_.blocks_per_sequence.value());
+    if (!cache.slots_.reserve(options.sequences) || !cache.free_slots_.reserve(options.sequences) ||
+        !cache.scratch_.reserve(options.sequences) || !cache.tables_.reserve(options.sequences * width) ||
+        !cache.steps_.reserve(options.sequences, options.steps_in_flight)) {
+      return errc::out_of_memory;
+    }
+    for (std::size_t i = 0; i < options.sequences; ++i) {
+      cache.free_slots_[i] = static_cast<std::uint32_t>(options.sequences - 1 - i);
+    }
+    cache.free_slot_count_ = options.sequences;
+    cache.pool_ = std::move(*pool);
+    cache.tracker_ = std::move(*tracker);
+    cache.planner_ = std::move(planner);
+    return cache;
+  }
+
+  /// @brief An empty cache, of capacity 0, as a moved-from one is.
+  kv_cache() noexcept = default;
+
+  // --- sequences ---
+
+  /// @brief A sequence comes, and waits until `next_restore` lets it in.
+  /// @param rank lower is more important; among equals, who was admitted first
+  /// @param tokens its prompt: what has to be computed before its first new token
+  /// @param at_most tokens that it may come to have, so that one that cannot end is refused before it begins; 0: not
+  /// known
+  /// @error `never_fits`, with the blocks beyond the capacity · `table_full`: no free slot, or more blocks than the
+  /// table is wide ·
+  ///   `invalid_argument`: no tokens
+  result<sequence_id> admit(std::int64_t rank, token_count tokens, token_count at_most = 0) noexcept {
+    if (tokens < 1 || at_most < 0) return errc::invalid_argument;
+    const result<void> fits = can_ever_hold(detail::larger(tokens, at_most));
+    if (!fits) return fits.error();
+    if (free_slot_count_.get() == 0) return errc::table_full;
+    const std::uint32_t slot = free_slots_[--free_slot_count_.get()];
+    slot_state& s = slots_[slot];
+    s.order = {rank, ++arrivals_};
+    if (++s.generation == 0) s.generation = 1;  // 0 is never live
+    s.held = 0;
+    s.last_step = {};
+    slots_seen_.get() = detail::larger(slots_seen_.get(), std::size_t{slot} + 1);
+    const sequence_id id{slot, s.generation};
+    tracker_.track(id, tokens).value();
+    return id;
+  }
+
+  /// @brief A sequence is done, in any state: its blocks go, and its id is stale from now on.
+  /// @error `stale`
+  result<void> finish(sequence_id id) noexcept { return end(id); }
+  /// @brief A sequence is cancelled, in any state: its blocks go, and its id is stale from now on.
+  /// @error `stale`
+  result<void> abort(sequence_id id) noexcept { return end(id); }
+
+  /// @brief Changes who matters more, in any state. Nothing moves until the next shortage.
+  /// @error `stale`
+  result<void> set_rank(sequence_id id, std::int64_t rank) noexcept {
+    if (!is_live(id)) return errc::stale;
+    slots_[id.slot].order.value = rank;
+    return {};
+  }
+
+  /// @brief Takes back the tokens from `length` on, in any state: rejected drafts, a shortened prompt. Blocks without
+  /// tokens go.
+  /// @error `stale` · `invalid_argument`: a negative length, or more than the sequence was to have
+  result<void> truncate(sequence_id id, token_count length) noexcept {
+    if (const result<void> done = tracker_.truncate(id, length); !done) return done;
+    steps_.trim(id.slot, length);
+    drop_blocks(id.slot, detail::smaller(slots_[id.slot].held, blocks_for(length, options_.tokens_per_block)));
+    return {};
+  }
+
+  // --- one step ---
+
+  /// @brief Opens a step for scheduling. The one before it counts as launched from now on.
+  /// @error `busy`: as many steps as the options allow are in flight
+  result<step_id> begin_step() noexcept { return steps_.begin(); }
+
+  /// @brief Gives a running sequence the blocks for its next `tokens` tokens; takes them from less important sequences
+  /// where too few are available: exactly the missing ones, from parked sequences first.
+  /// @param tokens that the open step computes, from where the sequence stands; blocks that it holds already are used
+  /// first
+  /// @param cuts [out] who lost what; each that was running is to be stopped, and not run in the open step
+  /// @return the positions to compute, and the new blocks
+  /// @error `shortage`, with the blocks that stay missing: nothing moved, the sequence is parked and keeps its blocks ·
+  ///   `never_fits`, `table_full`: it can never have so many; it still runs, and should be ended · `waits`: it is
+  ///   parked or waiting · `no_step` · `stale` · `invalid_argument`: a negative number · `table_full` with `cuts` too
+  ///   small: nothing moved
+  result<growth> grow_or_reclaim(sequence_id id, token_count tokens, cut_list& cuts) noexcept {
+    cuts.clear();
+    const result<sequence_progress> at = tracker_.progress(id);
+    if (!at) return at.error();
+    if (at->state != sequence_state::running) return errc::waits;
+    if (!steps_.is_open()) return errc::no_step;
+    if (tokens < 0) return errc::invalid_argument;
+
+    slot_state& s = slots_[id.slot];
+    const token_count held_tokens = s.held.value() * options_.tokens_per_block.value();
+    const block_range fresh_none{s.held, s.held};
+    if (tokens <= held_tokens - at->scheduled) return growth{schedule(id, tokens), fresh_none};
+
+    const token_count goal = sum(at->scheduled, tokens);
+    if (const result<void> fits = can_ever_hold(goal); !fits) return fits.error();
+    const block_range fresh{s.held, blocks_for(goal, options_.tokens_per_block)};
+    const block_count shortage = fresh.size() - pool_.available();
+    if (shortage > 0) {
+      const result<plan> planned =
+          planner_(candidates(*this), s.order, shortage, victims::parked_then_running, cuts, scratch_.all());
+      if (!planned) {
+        if (planned.code() != errc::shortage) return planned.error();
+        if constexpr (!planner_type::spares_requester) {
+          if (!give_up_with_victims(id, shortage - planned.error().missing, cuts)) return errc::table_full;
+        }
+        tracker_.park(id, goal).value();
+        return planned.error();
+      }
+      apply(cuts.used());
+    }
+    take_blocks(id.slot, fresh);
+    return growth{schedule(id, tokens), fresh};
+  }
+
+  /// @brief Lets the most important sequence that waits come in, new or parked, if it passes the resume gate: its whole
+  /// gap and its next tokens fit, with what less important *parked* sequences can give, and the reserve stays
+  /// available. Call it until it fails.
+  /// @param budget tokens that the open step still has room for
+  /// @param cuts [out] who lost what; all were parked already
+  /// @error `nothing_waits` · `shortage`, with the missing blocks: the first that does not fit ends the pass, nothing
+  /// moved · `no_step` ·
+  ///   `invalid_argument`: no budget · `table_full`: `cuts` is too small
+  result<restore> next_restore(token_count budget, cut_list& cuts) noexcept {
+    cuts.clear();
+    if (!steps_.is_open()) return errc::no_step;
+    if (budget < 1) return errc::invalid_argument;
+    if (waiting_or_parked() == 0) return errc::nothing_waits;
+    const sequence_id id = most_important_waiting();
+    slot_state& s = slots_[id.slot];
+    const resume_need need = tracker_.needs(id, budget).value();
+    const block_count must_fit = blocks_beyond(s, need.must_fit);
+    const block_count takes = blocks_beyond(s, need.allocates);
+    const bool alone = tracker_.count(sequence_state::running) == 0;
+    const block_count reserve = need.resumes && !alone ? options_.reserve : block_count{0};
+
+    if (const block_count shortage = must_fit + reserve - pool_.available(); shortage > 0) {
+      const result<plan> possible =
+          planner_(candidates(*this), s.order, shortage, victims::parked_only, cuts, scratch_.all());
+      if (!possible) return possible.error();
+      cuts.clear();
+    }
+    if (const block_count shortage = takes - pool_.available(); shortage > 0) {
+      const result<plan> planned =
+          planner_(candidates(*this), s.order, shortage, victims::parked_only, cuts, scratch_.all());
+      if (!planned) return planned.error();
+      apply(cuts.used());
+    }
+    const block_range fresh{s.held, s.held + takes};
+    take_blocks(id.slot, fresh);
+    const token_range tokens = tracker_.resume(id, budget).value();
+    enlist(id.slot, tokens);
+    return restore{id, tokens, fresh, need.resumes};
+  }
+
+  /// @brief A step is done: its tokens count as computed, and its fences end. One that is done before an earlier one
+  /// takes effect when that one is done.
+  /// @error `no_step`: it was never begun · `stale`: it is complete already
+  /// @complexity linear in the sequences that the step ran
+  result<void> complete(step_id step) noexcept {
+    const result<void> done = steps_.complete(step, [this](std::uint32_t slot, token_count end) noexcept {
+      tracker_.complete({slot, slots_[slot].generation}, end).value();
+    });
+    if (done) pool_.complete(steps_.last_complete());
+    return done;
+  }
+
+  // --- plans, apart from their commitment ---
+
+  /// @brief Plans to free `shortage` blocks for `requester`, and moves nothing.
+  /// @param cuts [out] what to give to `commit`
+  /// @error `shortage`, with the blocks that nobody less important can give · `stale` · `invalid_argument`: a negative
+  /// number ·
+  ///   `table_full`: `cuts` is too small
+  [[nodiscard]] result<plan> plan_cuts(sequence_id requester, block_count shortage, cut_list& cuts) noexcept {
+    cuts.clear();
+    if (!is_live(requester)) return errc::stale;
+    return planner_(candidates(*this), slots_[requester.slot].order, shortage, victims::parked_then_running, cuts,
+                    scratch_.all());
+  }
+
+  /// @brief Carries out a plan, or refuses all of it: its victims lose the cut blocks, and park.
+  /// @return distinct blocks that came free: what the plan said
+  /// @error `stale`: a victim ended, grew, was cut, stopped, resumed, or its blocks were shared or released since
+  /// @complexity linear in the blocks cut and in the cuts squared at most
+  result<block_count> commit(span<const cut> cuts) noexcept {
+    for (std::size_t i = 0; i < cuts.size(); ++i) {
+      if (!still_holds(cuts[i])) return errc::stale;
+      for (std::size_t j = 0; j < i; ++j) {
+        if (cuts[j].sequence == cuts[i].sequence) return errc::stale;
+      }
+    }
+    return apply(cuts);
+  }
+
+  /// @brief All sequences give up all blocks, and wait to be restored.
+  /// @complexity linear in the slots and in the blocks held
+  void reset() noexcept {
+    for (std::size_t slot = 0; slot < slots_seen_.get(); ++slot) {
+      const sequence_id id{static_cast<std::uint32_t>(slot), slots_[slot].generation};
+      if (is_live(id)) cut_back(id, 0);
+    }
+  }
+
+  // --- views ---
+
+  /// @return the physical blocks in logical order, `[blocks held]`; valid until the sequence changes. @error `stale`
+  [[nodiscard]] result<span<const block_id>> block_table(sequence_id id) const noexcept {
+    if (!is_live(id)) return errc::stale;
+    return span<const block_id>{table(id.slot), static_cast<std::size_t>(slots_[id.slot].held.value())};
+  }
+  /// @return tokens whose keys and values are in the cache, by completed steps. @error `stale`
+  [[nodiscard]] result<token_count> computed(sequence_id id) const noexcept {
+    const result<sequence_progress> at = tracker_.progress(id);
+    if (!at) return at.error();
+    return at->computed;
+  }
+  /// @return where the sequence stands. @error `stale`
+  [[nodiscard]] result<sequence_progress> progress(sequence_id id) const noexcept { return tracker_.progress(id); }
+  /// @return what was cut and is not scheduled yet. @error `stale`
+  [[nodiscard]] result<token_range> gap(sequence_id id) const noexcept { return tracker_.gap(id); }
+
+  [[nodiscard]] cache_snapshot snapshot() const noexcept {
+    const restore_counts tokens = tracker_.counts();
+    return {pool_.capacity(),
+            pool_.available(),
+            pool_.fenced(),
+            pool_.held(),
+            tracker_.count(sequence_state::running),
+            tracker_.count(sequence_state::parked),
+            tracker_.count(sequence_state::waiting),
+            tokens.lost,
+            tokens.restored};
+  }
+
+  /// @brief The pool, for holders besides the sequences: `share` what a transfer or a prefix cache of the engine holds,
+  /// and `release` just that. A shared block is not reclaimable.
+  [[nodiscard]] pool_type& pool() noexcept { return pool_; }
+  [[nodiscard]] const pool_type& pool() const noexcept { return pool_; }
+
+ private:
+  struct slot_state {
+    rank order;
+    block_count held;  // blocks in the table, [0, held)
+    step_id last_step;
+    std::uint32_t generation = 0;
+  };
+
+  /// The planner's view: slots are candidates, and those without blocks have nothing to give.
+  class candidates {
+   public:
+    explicit candidates(const kv_cache& cache) noexcept : cache_(cache) {}
+    [[nodiscard]] std::size_t size() const noexcept { return cache_.slots_seen_.get(); }
+    [[nodiscard]] sequence_id key(std::size_t i) const noexcept {
+      return {static_cast<std::uint32_t>(i), cache_.slots_[i].generation};
+    }
+    [[nodiscard]] pave::rank rank(std::size_t i) const noexcept { return cache_.slots_[i].order; }
+    [[nodiscard]] bool parked(std::size_t i) const noexcept { return cache_.state(i) != sequence_state::running; }
+    [[nodiscard]] block_count blocks(std::size_t i) const noexcept { return cache_.slots_[i].held; }
+    [[nodiscard]] block_count reclaimable(std::size_t i, block_count first, block_count last) const noexcept {
+      block_count count = 0;
+      const block_id* blocks = cache_.table(i);
+      for (std::int64_t at = first.value(); at < last.value(); ++at) {
+        if (cache_.pool_.holders(blocks[at]) == 1) count += 1;
+      }
+      return count;
+    }
+
+   private:
+    const kv_cache& cache_;
+  };
+  friend class candidates;
+
+  [[nodiscard]] block_id* table(std::size_t slot) noexcept {
+    return tables_.data() + slot * static_cast<std::size_t>(options_.blocks_per_sequence.value());
+  }
+  [[nodiscard]] const block_id* table(std::size_t slot) const noexcept {
+    return tables_.data() + slot * static_cast<std::size_t>(options_.blocks_per_sequence.value());
+  }
+  [[nodiscard]] sequence_state state(std::size_t slot) const noexcept {
+    const result<sequence_progress> at = tracker_.progress({static_cast<std::uint32_t>(slot), slots_[slot].generation});
+    return at ? at->state : sequence_state::ended;
+  }
+  [[nodiscard]] bool is_live(sequence_id id) const noexcept { return tracker_.progress(id).has_value(); }
+  [[nodiscard]] std::size_t waiting_or_parked() const noexcept {
+    return tracker_.count(sequence_state::waiting) + tracker_.count(sequence_state::parked);
+  }
+
+  /// The sum of two token counts that are not negative; the largest count where it would overflow.
+  [[nodiscard]] static token_count sum(token_count a, token_count b) noexcept {
+    const token_count most = (std::numeric_limits<std::int64_t>::max)();
+    return b > most - a ? most : a + b;
+  }
+  [[nodiscard]] result<void> can_ever_hold(token_count tokens) const noexcept {
+    const block_count needed = blocks_for(tokens, options_.tokens_per_block);
+    if (needed > pool_.capacity()) return error{errc::never_fits, needed - pool_.capacity()};
+    if (needed > options_.blocks_per_sequence) return error{errc::table_full, needed - options_.blocks_per_sequence};
+    return {};
+  }
+  [[nodiscard]] block_count blocks_beyond(const slot_state& s, token_count tokens) const noexcept {
+    return detail::larger<block_count>(0, blocks_for(tokens, options_.tokens_per_block) - s.held);
+  }
+
+  [[nodiscard]] sequence_id most_important_waiting() const noexcept {
+    std::size_t best = slots_seen_.get();
+    for (std::size_t slot = 0; slot < slots_seen_.get(); ++slot) {
+      const sequence_state now = state(slot);
+      if (now != sequence_state::waiting && now != sequence_state::parked) continue;
+      if (best == slots_seen_.get() || slots_[slot].order < slots_[best].order) best = slot;
+    }
+    return {static_cast<std::uint32_t>(best), slots_[best].generation};
+  }
+
+  token_range schedule(sequence_id id, token_count tokens) noexcept {
+    const token_range scheduled = tracker_.schedule(id, tokens).value();
+    if (!scheduled.empty()) enlist(id.slot, scheduled);
+    return scheduled;
+  }
+  void enlist(std::uint32_t slot, token_range tokens) noexcept {
+    steps_.enlist(slot, tokens);
+    slots_[slot].last_step = steps_.last_begun();
+  }
+
+  /// @pre fresh.size() blocks are available
+  void take_blocks(std::uint32_t slot, block_range fresh) noexcept {
+    pool_.allocate({table(slot) + fresh.first.value(), static_cast<std::size_t>(fresh.size().value())}).value();
+    slots_[slot].held = fresh.last;
+  }
+  /// Releases all blocks beyond the first `kept`.
+  void drop_blocks(std::uint32_t slot, block_count kept) noexcept {
+    slot_state& s = slots_[slot];
+    pool_.release({table(slot) + kept.value(), static_cast<std::size_t>((s.held - kept).value())}, s.last_step).value();
+    s.held = kept;
+  }
+
+  /// A sequence keeps its first `kept` blocks, and parks. What it had in the open step is not run.
+  void cut_back(sequence_id id, block_count kept) noexcept {
+    const token_count kept_tokens = kept.value() * options_.tokens_per_block.value();
+    if (const auto start = steps_.withdraw(id.slot); start) tracker_.unschedule(id, *start).value();
+    steps_.trim(id.slot, kept_tokens);
+    static_cast<void>(tracker_.lose(id, kept_tokens).value());
+    tracker_.park(id, 0).value();
+    drop_blocks(id.slot, kept);
+  }
+
+  /// @return blocks that came free
+  block_count apply(span<const cut> cuts) noexcept {
+    const block_count before = pool_.available() + pool_.fenced();
+    for (const cut& c : cuts) cut_back(c.sequence, c.blocks.first);
+    return pool_.available() + pool_.fenced() - before;
+  }
+
+  [[nodiscard]] bool still_holds(const cut& c) const noexcept {
+    if (!is_live(c.sequence)) return false;
+    const candidates view(*this);
+    const std::size_t slot = c.sequence.slot;
+    return view.parked(slot) == c.was_parked && c.blocks.last == view.blocks(slot) && c.blocks.first >= 0 &&
+           c.blocks.first < c.blocks.last && view.reclaimable(slot, c.blocks.first, c.blocks.last) == c.freed;
+  }
+
+  /// The baseline's answer when all victims together are not enough: they give up what they can, and so does the
+  /// requester.
+  /// @return false where `cuts` is too small, and nothing moved
+  bool give_up_with_victims(sequence_id requester, block_count obtainable, cut_list& cuts) noexcept {
+    const slot_state& s = slots_[requester.slot];
+    if (!planner_(candidates(*this), s.order, obtainable, victims::parked_then_running, cuts, scratch_.all()))
+      return false;
+    if (s.held > 0) {
+      if (cuts.full()) {
+        cuts.clear();
+        return false;
+      }
+      cuts.add({requester, {0, s.held}, candidates(*this).reclaimable(requester.slot, 0, s.held), false});
+    }
+    apply(cuts.used());
+    return true;
+  }
+
+  result<void> end(sequence_id id) noexcept {
+    if (const result<void> known = tracker_.forget(id); !known) return known;
+    drop_blocks(id.slot, 0);
+    steps_.leave(id.slot);
+    free_slots_[free_slot_count_.get()++] = id.slot;
+    return {};
+  }
+
+  kv_cache_options options_;
+  pool_type pool_;
+  planner_type planner_;
+  tracker_type tracker_;
+  detail::step_ledger steps_;
+  detail::buffer<slot_state> slots_;
+  detail::buffer<block_id> tables_;  // [sequences, blocks_per_sequence]
+  detail::buffer<std::uint32_t> free_slots_;
+  detail::buffer<std::uint32_t> scratch_;  // the planner's
+  detail::zero_on_move<std::size_t> free_slot_count_;
+  detail::zero_on_move<std::size_t> slots_seen_;  // slots beyond were never used
+  std::uint64_t arrivals_ = 0;
+};
+
+}  // namespace v0
+}  // namespace pave
+
+#endif

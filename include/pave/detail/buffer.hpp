@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// A fixed array whose memory is taken once, without exceptions.
+#ifndef PAVE_DETAIL_BUFFER_HPP
+#define PAVE_DETAIL_BUFFER_HPP
+
+#include <pave/config.hpp>
+#include <pave/span.hpp>
+
+#include <cstddef>
+#include <limits>
+#include <new>
+#include <type_traits>
+#include <utility>
+
+namespace pave {
+inline namespace v0 {
+namespace detail {
+
+/// A number that its source loses when it is moved away, so that a moved-from object has capacity 0.
+template <class Number>
+class zero_on_move {
+ public:
+  constexpr zero_on_move() noexcept = default;
+  constexpr zero_on_move(Number value) noexcept : value_(value) {}  // NOLINT(google-explicit-constructor)
+  constexpr zero_on_move(zero_on_move&& other) noexcept : value_(std::exchange(other.value_, Number{})) {}
+  constexpr zero_on_move& operator=(zero_on_move&& other) noexcept {
+    value_ = std::exchange(other.value_, Number{});
+    return *this;
+  }
+  ~zero_on_move() = default;
+  zero_on_move(const zero_on_move&) = delete;
+  zero_on_move& operator=(const zero_on_move&) = delete;
+
+  constexpr operator const Number&() const noexcept { return value_; }  // NOLINT(google-explicit-constructor)
+  constexpr Number& get() noexcept { return value_; }
+  [[nodiscard]] constexpr const Number& get() const noexcept { return value_; }
+
+ private:
+  Number value_{};
+};
+
+template <class Element>
+class buffer {
+ public:
+  buffer() noexcept = default;
+  buffer(buffer&& other) noexcept : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+  buffer& operator=(buffer&& other) noexcept {
+    buffer taken(std::move(other));
+    std::swap(data_, taken.data_);
+    std::swap(size_, taken.size_);
+    return *this;
+  }
+  buffer(const buffer&) = delete;
+  buffer& operator=(const buffer&) = delete;
+  ~buffer() { delete[] data_; }
+
+  /// Takes memory for `size` elements, each with its default value.
+  /// @return false where the host refuses; the buffer is then as it was
+  [[nodiscard]] bool reserve(std::size_t size) noexcept {
+    static_assert(std::is_nothrow_default_constructible_v<Element>, "pave: a buffer's elements cannot fail");
+    if (size > (std::numeric_limits<std::size_t>::max)() / 2 / sizeof(Element)) return false;
+    auto* data = new (std::nothrow) Element[size]();
+    if (data == nullptr) return false;
+    delete[] data_;
+    data_ = data;
+    size_ = size;
+    return true;
+  }
+
+  [[nodiscard]] std::size_t size() const noexcept { return size_; }
+  [[nodiscard]] Element* data() noexcept { return data_; }
+  [[nodiscard]] const Element* data() const noexcept { return data_; }
+  Element& operator[](std::size_t index) noexcept {
+    PAVE_ASSERT(index < size_);
+    return data_[index];
+  }
+  const Element& operator[](std::size_t index) const noexcept {
+    PAVE_ASSERT(index < size_);
+    return data_[index];
+  }
+  [[nodiscard]] span<Element> all() noexcept { return {data_, size_}; }
+
+ private:
+  Element* data_ = nullptr;
+  std::size_t size_ = 0;
+};
+
+}  // namespace detail
+}  // namespace v0
+}  // namespace pave
+
+#endif

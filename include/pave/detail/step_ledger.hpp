@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which tokens of which sequence each step in flight computes.
+#ifndef PAVE_DETAIL_STEP_LEDGER_HPP
+#define PAVE_DETAIL_STEP_LEDGER_HPP
+
+#include <pave/detail/buffer.hpp>
+#include <pave/result.hpp>
+#include <pave/units.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+namespace pave {
+inline namespace v0 {
+namespace detail {
+
+/// A ring of steps. The latest is open for scheduling until it completes; those before it are launched.
+class step_ledger {
+ public:
+  [[nodiscard]] bool reserve(std::size_t sequences, std::size_t steps) noexcept {
+    return entries_.reserve(sequences * steps) && rosters_.reserve(sequences * steps) && steps_.reserve(steps);
+  }
+
+  result<step_id> begin() noexcept {
+    if (last_begun_.get() - last_complete_.get() >= static_cast<std::int64_t>(steps_.size())) return errc::busy;
+    last_begun_.get() += 1;
+    steps_[ring(last_begun_.get())] = {};
+    is_open_.get() = true;
+    return last_begun();
+  }
+
+  [[nodiscard]] bool is_open() const noexcept { return is_open_.get(); }
+  [[nodiscard]] step_id last_begun() const noexcept { return last_begun_.get(); }
+  [[nodiscard]] step_id last_complete() const noexcept { return last_complete_.get(); }
+
+  /// The open step computes `tokens` of the sequence in `slot`.
+  void enlist(std::uint32_t slot, token_range tokens) noexcept {
+    entry& e = at(slot, last_begun_.get());
+    if (e.step != last_begun_.get()) {
+      step_state& open = steps_[ring(last_begun_.get())];
+      rosters_[ring(last_begun_.get()) * sequences() + open.size++] = slot;
+      e = {last_begun_.get(), tokens};
+    } else if (e.tokens.empty()) {
+      e.tokens = tokens;
+    } else {
+      e.tokens.last = tokens.last;
+    }
+  }
+
+  /// The open step does not run the sequence in `slot`, after all.
+  /// @return where its tokens of that step began, if it had any
+  std::optional<token_count> withdraw(std::uint32_t slot) noexcept {
+    if (!is_open_.get()) return std::nullopt;
+    entry& e = at(slot, last_begun_.get());
+    if (e.step != last_begun_.get() || e.tokens.empty()) return std::nullopt;
+    const token_count start = e.tokens.first;
+    e.tokens = {};
+    return start;
+  }
+
+  /// Of the sequence in `slot`, only [0, kept) will be of use.
+  void trim(std::uint32_t slot, token_count kept) noexcept {
+    for (std::int64_t s = last_complete_.get() + 1; s <= last_begun_.get(); ++s) {
+      entry& e = at(slot, s);
+      if (e.step == s) e.tokens = {smaller(e.tokens.first, kept), smaller(e.tokens.last, kept)};
+    }
+  }
+
+  /// The sequence in `slot` has ended; the next one there has nothing in flight.
+  void leave(std::uint32_t slot) noexcept { trim(slot, 0); }
+
+  /// @param computed called with (slot, end) for each sequence whose tokens up to `end` are computed now
+  template <class Computed>
+  result<void> complete(step_id which, Computed&& computed) noexcept {
+    if (which < 1 || step_id{last_begun_.get()} < which) return errc::no_step;
+    if (which <= last_complete() || steps_[ring(which.value())].is_done) return errc::stale;
+    steps_[ring(which.value())].is_done = true;
+    if (which == last_begun()) is_open_.get() = false;
+    while (last_complete_.get() < last_begun_.get() && steps_[ring(last_complete_.get() + 1)].is_done) {
+      const std::int64_t oldest = ++last_complete_.get();
+      for (std::size_t i = 0; i < steps_[ring(oldest)].size; ++i) {
+        const std::uint32_t slot = rosters_[ring(oldest) * sequences() + i];
+        const token_range tokens = at(slot, oldest).tokens;
+        if (!tokens.empty()) computed(slot, tokens.last);
+      }
+    }
+    return {};
+  }
+
+ private:
+  struct entry {
+    std::int64_t step = 0;
+    token_range tokens;  // empty: nothing that counts
+  };
+  struct step_state {
+    std::size_t size = 0;  // of its roster
+    bool is_done = false;
+  };
+
+  [[nodiscard]] std::size_t ring(std::int64_t step) const noexcept {
+    return static_cast<std::size_t>(step) % steps_.size();
+  }
+  [[nodiscard]] std::size_t sequences() const noexcept { return entries_.size() / steps_.size(); }
+  entry& at(std::uint32_t slot, std::int64_t step) noexcept { return entries_[slot * steps_.size() + ring(step)]; }
+
+  buffer<entry> entries_;          // [sequences, steps]
+  buffer<std::uint32_t> rosters_;  // [steps, sequences]: the slots that a step runs
+  buffer<step_state> steps_;
+  zero_on_move<std::int64_t> last_begun_;
+  zero_on_move<std::int64_t> last_complete_;
+  zero_on_move<bool> is_open_;
+};
+
+}  // namespace detail
+}  // namespace v0
+}  // namespace pave
+
+#endif

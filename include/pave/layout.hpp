@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// From a model's shape to the bytes of a block and the address of each, in 64 bits.
+#ifndef PAVE_LAYOUT_HPP
+#define PAVE_LAYOUT_HPP
+
+#include <pave/config.hpp>
+#include <pave/units.hpp>
+
+#include <cstdint>
+
+namespace pave {
+inline namespace v0 {
+
+/// @brief Blocks that hold `tokens` tokens: the quotient, rounded up.
+/// @pre tokens ≥ 0, tokens_per_block ≥ 1
+/// @complexity constant; no intermediate value overflows
+[[nodiscard]] constexpr block_count blocks_for(token_count tokens, token_count tokens_per_block) noexcept {
+  PAVE_ASSERT(tokens.value() >= 0 && tokens_per_block.value() >= 1);
+  const auto count = static_cast<std::uint64_t>(tokens.value());
+  const auto each = static_cast<std::uint64_t>(tokens_per_block.value());
+  return count / each + (count % each != 0 ? 1U : 0U);
+}
+
+/// @brief The shape of one KV group, and what follows from it.
+struct kv_layout {
+  std::int64_t layers = 0;
+  std::int64_t kv_heads = 0;
+  std::int64_t head_size = 0;
+  std::int64_t element_bytes = 2;
+  token_count tokens_per_block = 16;
+
+  /// @return bytes of one token's keys and values, over all layers: `[layers, 2, kv_heads, head_size]`
+  [[nodiscard]] constexpr byte_count bytes_per_token() const noexcept {
+    return 2 * layers * kv_heads * head_size * element_bytes;
+  }
+  /// @return bytes of one block: `[layers, 2, kv_heads, tokens_per_block, head_size]`
+  [[nodiscard]] constexpr byte_count bytes_per_block() const noexcept {
+    return bytes_per_token().value() * tokens_per_block.value();
+  }
+  /// @return blocks that fit `memory`
+  /// @pre bytes_per_block() > 0
+  [[nodiscard]] constexpr block_count blocks_in(byte_count memory) const noexcept {
+    return memory.value() / bytes_per_block().value();
+  }
+};
+
+/// @brief Where a block begins in memory that holds blocks of `stride` bytes one after another.
+/// @return the offset from the base, exact in 64 bits for every id
+[[nodiscard]] constexpr byte_count block_offset(block_id block, byte_count stride) noexcept {
+  return std::int64_t{block.value()} * stride.value();
+}
+
+}  // namespace v0
+}  // namespace pave
+
+#endif

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// All of pave: partial KV-cache eviction for LLM serving engines.
+//
+//               allocate(n)                     shortage s
+//    engine ────────────────▶ block_pool ─────────────────────▶ eviction_planner
+//      ▲                        ▲    ▲                                 │ plan: cuts of exactly s blocks
+//      │ restore steps          │    │ release the cut blocks          ▼
+//      │ (chunked prefill       │    └──────────────────────── commit the plan
+//      │  over what was kept)   │ allocate the gap                      │ record the gaps
+//      └───────────── restore_tracker ◀─────────────────────────────────┘
+//                         gate: a parked sequence resumes only when its whole gap and its next tokens fit
+//
+// `kv_cache` is the three wired together over block tables. Each part also works alone. A header includes only those
+// before it here:
+//
+//   config  units  span  result  layout      words
+//   policy/*  candidates                     what can be exchanged
+//   pool ─▶ planner ─▶ tracker ─▶ cache      what does the work
+#ifndef PAVE_PAVE_HPP
+#define PAVE_PAVE_HPP
+
+#include <pave/cache.hpp>
+#include <pave/candidates.hpp>
+#include <pave/config.hpp>
+#include <pave/layout.hpp>
+#include <pave/planner.hpp>
+#include <pave/pool.hpp>
+#include <pave/result.hpp>
+#include <pave/span.hpp>
+#include <pave/tracker.hpp>
+#include <pave/units.hpp>
+
+#endif

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// When is a released block safe to give out again? The pool's slot `fence`.
+#ifndef PAVE_POLICY_FENCE_HPP
+#define PAVE_POLICY_FENCE_HPP
+
+#include <pave/config.hpp>
+#include <pave/detail/detect.hpp>
+#include <pave/units.hpp>
+
+#include <utility>
+
+namespace pave {
+inline namespace v0 {
+
+namespace detail {
+
+/// What a fence hands its blocks to when they are safe: the pool's free list.
+struct any_sink {
+  void operator()(block_id) const noexcept {}
+};
+
+template <class T>
+using fence_reserve = decltype(std::declval<T&>().reserve(block_count{}));
+template <class T>
+using fence_release = decltype(std::declval<T&>().release(block_id{}, step_id{}, any_sink{}));
+template <class T>
+using fence_complete = decltype(std::declval<T&>().complete(step_id{}, any_sink{}));
+template <class T>
+using fence_fenced = decltype(std::declval<const T&>().fenced());
+}  // namespace detail
+
+/// @brief The contract of a fence. A sink is called with each block that is safe now.
+/// - `bool reserve(block_count capacity)`: takes its memory; false where memory is refused
+/// - `void release(block_id, step_id last_use, Sink&&)`: the last holder has let go
+/// - `void complete(step_id, Sink&&)`: this step and all before it are done
+/// - `block_count fenced() const`: blocks that were released and are not safe yet
+template <class T>
+inline constexpr bool is_fence_v = detail::is_detected_as_v<bool, detail::fence_reserve, T>&&
+    detail::is_detected_v<detail::fence_release, T>&& detail::is_detected_v<detail::fence_complete, T>&&
+        detail::is_detected_as_v<block_count, detail::fence_fenced, T>;
+
+#if PAVE_HAS_CONCEPTS
+template <class T>
+concept fence_policy = is_fence_v<T>;
+#endif
+
+/// @brief A released block is available at once. Right wherever all that reads or writes blocks runs on one stream,
+/// also with several steps in flight: what is launched later runs later.
+class at_once {
+ public:
+  [[nodiscard]] static bool reserve(block_count /*capacity*/) noexcept { return true; }
+  template <class Sink>
+  static void release(block_id block, step_id /*last_use*/, Sink&& available) noexcept {
+    available(block);
+  }
+  template <class Sink>
+  static void complete(step_id /*step*/, Sink&& /*available*/) noexcept {}
+  [[nodiscard]] static block_count fenced() noexcept { return 0; }
+};
+static_assert(is_fence_v<at_once>);
+
+}  // namespace v0
+}  // namespace pave
+
+#endif

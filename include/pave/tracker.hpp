@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: Apache-2.0
+// What each sequence lost, when it may come back, and in which steps.
+#ifndef PAVE_TRACKER_HPP
+#define PAVE_TRACKER_HPP
+
+#include <pave/detail/buffer.hpp>
+#include <pave/detail/detect.hpp>
+#include <pave/policy/resume_gate.hpp>
+#include <pave/result.hpp>
+#include <pave/units.hpp>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <utility>
+
+namespace pave {
+inline namespace v0 {
+
+/// @brief The default policies of a tracker. Derive from it and name what is to change.
+struct tracker_policies {
+  using resume_gate = whole_gap;
+};
+
+struct tracker_options {
+  std::size_t sequences = 0;  ///< slots: how many sequences live at the same time, 1 … 2^32 − 1
+  token_count longest = (std::numeric_limits<std::int64_t>::max)();  ///< tokens that one sequence can have, at least 1
+};
+
+enum class sequence_state : std::uint8_t {
+  ended,    ///< not tracked
+  waiting,  ///< has not run yet
+  running,
+  parked,  ///< has run, and waits for blocks
+};
+
+/// @brief Where one sequence stands, in token positions: computed ≤ scheduled ≤ goal.
+struct sequence_progress {
+  token_count computed;   ///< [0, computed) is in the cache, by completed steps
+  token_count scheduled;  ///< [computed, scheduled) is written by steps that are scheduled or in flight
+  token_count reached;    ///< the most that was ever in the cache; [scheduled, reached) is the gap
+  token_count goal;       ///< what has to be in the cache before the sequence yields its next token, as far as is known
+  sequence_state state = sequence_state::ended;
+};
+
+/// @brief What a sequence that waits needs in order to come in.
+struct resume_need {
+  token_range tokens;     ///< what the coming step would compute: the first chunk
+  token_count must_fit;   ///< blocks have to be there for [0, must_fit)
+  token_count allocates;  ///< and are taken for [0, allocates)
+  bool resumes = false;   ///< it ran before; false for a sequence that is new
+};
+
+/// @brief What was lost and came back, over all sequences, since `create`.
+struct restore_counts {
+  token_count lost;      ///< tokens cut from sequences that have to come back
+  token_count restored;  ///< tokens scheduled to be computed again; they are no cache hits
+};
+
+/// @brief Follows each sequence through schedule, complete, cut, park and resume. It knows tokens; blocks are the
+/// caller's.
+///
+/// What a cut takes from the end of a sequence becomes its gap. A parked sequence that comes in computes its gap and
+/// its next tokens as one prefill over the prefix that it kept, in chunks of the step's budget; cut again in the
+/// middle, it keeps what it has, and only the rest is its gap.
+/// @threadsafety one thread at a time
+template <class Policies = tracker_policies>
+class restore_tracker {
+  using resume_gate_type = typename Policies::resume_gate;
+
+  static_assert(
+      detail::is_detected_as_v<token_count, detail::resume_gate_must_fit, resume_gate_type>,
+      "pave: a resume_gate policy needs `token_count must_fit(token_count remaining, token_count chunk) const`");
+  static_assert(
+      detail::is_detected_as_v<token_count, detail::resume_gate_allocates, resume_gate_type>,
+      "pave: a resume_gate policy needs `token_count allocates(token_count remaining, token_count chunk) const`");
+
+ public:
+  /// @brief Makes a tracker without sequences. The only call that takes memory.
+  /// @error `invalid_argument`: no slots, or more than 32 bits count · `out_of_memory`
+  [[nodiscard]] static result<restore_tracker> create(const tracker_options& options,
+                                                      resume_gate_type gate = {}) noexcept {
+    if (options.sequences < 1 || options.sequences > (std::numeric_limits<std::uint32_t>::max)() ||
+        options.longest < 1) {
+      return errc::invalid_argument;
+    }
+    restore_tracker tracker;
+    tracker.gate_ = std::move(gate);
+    tracker.longest_ = options.longest;
+    if (!tracker.entries_.reserve(options.sequences)) return errc::out_of_memory;
+    return tracker;
+  }
+
+  /// @brief An empty tracker, without slots, as a moved-from one is.
+  restore_tracker() noexcept = default;
+
+  /// @brief A sequence comes, and waits: nothing of it is computed.
+  /// @param id any slot that is not in use; its generation tells it from the slot's sequences before and after it
+  /// @param tokens what has to be computed before it yields its first new token: its prompt
+  /// @error `invalid_argument`: no tokens, more than the longest sequence has, or a slot that does not exist · `busy`:
+  /// the slot
+  ///   is in use
+  result<void> track(sequence_id id, token_count tokens) noexcept {
+    if (id.slot >= entries_.size() || tokens < 1 || tokens > longest_) return errc::invalid_argument;
+    entry& e = entries_[id.slot];
+    if (e.state != sequence_state::ended) return errc::busy;
+    e = entry{};
+    e.goal = tokens;
+    e.generation = id.generation;
+    enter(e, sequence_state::waiting);
+    return {};
+  }
+
+  /// @brief A sequence ends, in any state.
+  /// @error `stale`
+  result<void> forget(sequence_id id) noexcept {
+    entry* e = find(id);
+    if (e == nullptr) return errc::stale;
+    enter(*e, sequence_state::ended);
+    return {};
+  }
+
+  /// @return where the sequence stands; @error `stale`
+  [[nodiscard]] result<sequence_progress> progress(sequence_id id) const noexcept {
+    const entry* e = find(id);
+    if (e == nullptr) return errc::stale;
+    return static_cast<const sequence_progress&>(*e);
+  }
+  /// @return what was cut and is not scheduled yet; empty where nothing is missing. @error `stale`
+  [[nodiscard]] result<token_range> gap(sequence_id id) const noexcept {
+    const entry* e = find(id);
+    if (e == nullptr) return errc::stale;
+    return token_range{e->scheduled, detail::larger(e->scheduled, e->reached)};
+  }
+
+  /// @brief The coming step computes the next `tokens` tokens of a running sequence.
+  /// @return their positions
+  /// @error `stale` · `waits`: it is not running · `invalid_argument`: a negative number, or more than the longest
+  /// sequence has
+  result<token_range> schedule(sequence_id id, token_count tokens) noexcept {
+    entry* e = find(id);
+    if (e == nullptr) return errc::stale;
+    if (e->state != sequence_state::running) return errc::waits;
+    if (tokens < 0 || tokens > longest_ - e->scheduled) return errc::invalid_argument;
+    return advance(*e, tokens);
+  }
+
+  /// @brief A scheduled step is done: [0, end) is in the cache.
+  /// @param end at most what is scheduled; less than what is computed already changes nothing
+  /// @error `stale` · `invalid_argument`: over what is scheduled
+  result<void> complete(sequence_id id, token_count end) noexcept {
+    entry* e = find(id);
+    if (e == nullptr) return errc::stale;
+    if (end > e->scheduled) return errc::invalid_argument;
+    if (end <= e->computed) return {};
+    e->computed = end;
+    e->reached = detail::larger(e->reached, end);
+    return {};
+  }
+
+  /// @brief A scheduled step is not run for this sequence: [end, scheduled) is to be scheduled again.
+  /// @error `stale` · `invalid_argument`: less than what is computed
+  result<void> unschedule(sequence_id id, token_count end) noexcept {
+    entry* e = find(id);
+    if (e == nullptr) return errc::stale;
+    if (end < e->computed) return errc::invalid_argument;
+    counts_.restored -= overlap({end, e->scheduled}, e->reached);
+    e->scheduled = detail::smaller(e->scheduled, end);
+    return {};
+  }
+
+  /// @brief A cut took all blocks beyond the first `kept` tokens: what was there becomes the gap.
+  /// @param kept tokens at the front whose blocks are still held; more than is scheduled loses nothing
+  /// @return the tokens lost by this cut
+  /// @error `stale` · `invalid_argument`: a negative number
+  result<token_range> lose(sequence_id id, token_count kept) noexcept {
+    entry* e = find(id);
+    if (e == nullptr) return errc::stale;
+    if (kept < 0) return errc::invalid_argument;
+    const token_range lost{detail::smaller(kept, e->scheduled), e->scheduled};
+    // What is in flight was written before it was lost, and is computed a second time.
+    e->reached = detail::larger(e->reached, e->scheduled);
+    e->scheduled = lost.first;
+    e->computed = detail::smaller(e->computed, lost.first);
+    counts_.lost += lost.size();
+    return lost;
+  }
+
+  /// @brief Stops a sequence until its gap and its next tokens fit.
+  /// @param goal tokens that have to be in the cache before it yields its next token; at least one more than it had, at
+  /// most
+  ///   what the longest sequence has
+  /// @error `stale`
+  result<void> park(sequence_id id, token_count goal) noexcept {
+    entry* e = find(id);
+    if (e == nullptr) return errc::stale;
+    if (e->state == sequence_state::running) enter(*e, sequence_state::parked);
+    const token_count next = detail::larger(e->reached, e->scheduled) + 1;
+    e->goal = detail::smaller(detail::larger(detail::larger(e->goal, goal), next), longest_);
+    return {};
+  }
+
+  /// @brief What a sequence that waits needs in order to come in. Changes nothing.
+  /// @param budget tokens that the coming step has room for
+  /// @error `stale` · `busy`: it runs · `invalid_argument`: no budget
+  [[nodiscard]] result<resume_need> needs(sequence_id id, token_count budget) const noexcept {
+    const entry* e = find(id);
+    if (e == nullptr) return errc::stale;
+    if (e->state == sequence_state::running) return errc::busy;
+    if (budget < 1) return errc::invalid_argument;
+    const token_count remaining = e->goal - e->scheduled;
+    const token_count chunk = detail::smaller(remaining, budget);
+    return resume_need{{e->scheduled, e->scheduled + chunk},
+                       e->scheduled + gate_.must_fit(remaining, chunk),
+                       e->scheduled + gate_.allocates(remaining, chunk),
+                       e->state == sequence_state::parked};
+  }
+
+  /// @brief A sequence that waits comes in: its first chunk is scheduled.
+  /// @param budget as it was given to `needs`
+  /// @return the positions that the coming step computes
+  /// @error as of `needs`
+  result<token_range> resume(sequence_id id, token_count budget) noexcept {
+    const result<resume_need> need = needs(id, budget);
+    if (!need) return need.error();
+    entry& e = *find(id);
+    enter(e, sequence_state::running);
+    return advance(e, need->tokens.size());
+  }
+
+  /// @brief Takes back the tokens from `length` on: rejected drafts, or a shortened prompt. They do not come back as a
+  /// gap.
+  /// @error `stale` · `invalid_argument`: a negative length, or more than it was to have
+  result<void> truncate(sequence_id id, token_count length) noexcept {
+    entry* e = find(id);
+    if (e == nullptr) return errc::stale;
+    if (length < 0 || length > e->goal) return errc::invalid_argument;
+    e->computed = detail::smaller(e->computed, length);
+    e->scheduled = detail::smaller(e->scheduled, length);
+    e->reached = detail::smaller(e->reached, length);
+    e->goal = length;
+    if (e->state != sequence_state::running) e->goal = detail::larger(e->goal, e->scheduled + 1);
+    return {};
+  }
+
+  /// @return how many sequences are in `state`; 0 for `ended`
+  [[nodiscard]] std::size_t count(sequence_state state) const noexcept {
+    return population_.get()[static_cast<std::size_t>(state)];
+  }
+  [[nodiscard]] restore_counts counts() const noexcept { return counts_; }
+
+ private:
+  struct entry : sequence_progress {
+    std::uint32_t generation = 0;
+  };
+
+  [[nodiscard]] const entry* find(sequence_id id) const noexcept {
+    if (id.slot >= entries_.size()) return nullptr;
+    const entry& e = entries_[id.slot];
+    return e.state != sequence_state::ended && e.generation == id.generation ? &e : nullptr;
+  }
+  [[nodiscard]] entry* find(sequence_id id) noexcept { return const_cast<entry*>(std::as_const(*this).find(id)); }
+
+  /// Tokens of `range` that were in the cache before.
+  static constexpr token_count overlap(token_range range, token_count reached) noexcept {
+    return detail::larger<token_count>(0, detail::smaller(range.last, reached) - range.first);
+  }
+
+  void enter(entry& e, sequence_state state) noexcept {
+    if (e.state != sequence_state::ended) population_.get()[static_cast<std::size_t>(e.state)] -= 1;
+    if (state != sequence_state::ended) population_.get()[static_cast<std::size_t>(state)] += 1;
+    e.state = state;
+  }
+
+  token_range advance(entry& e, token_count tokens) noexcept {
+    const token_range scheduled{e.scheduled, e.scheduled + tokens};
+    counts_.restored += overlap(scheduled, e.reached);
+    e.scheduled = scheduled.last;
+    e.goal = detail::larger(e.goal, e.scheduled);
+    return scheduled;
+  }
+
+  detail::buffer<entry> entries_;
+  detail::zero_on_move<std::array<std::size_t, 4>> population_;  // by sequence_state
+  restore_counts counts_;
+  token_count longest_ = 0;
+  resume_gate_type gate_;
+};
+
+}  // namespace v0
+}  // namespace pave
+
+#endif
