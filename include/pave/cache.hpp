@@ -5,6 +5,7 @@
 
 #include <pave/candidates.hpp>
 #include <pave/detail/buffer.hpp>
+#include <pave/detail/sequence_table.hpp>
 #include <pave/detail/step_ledger.hpp>
 #include <pave/layout.hpp>
 #include <pave/planner.hpp>
@@ -80,7 +81,8 @@ class kv_cache {
   using tracker_type = restore_tracker<typename Policies::tracker>;
 
   /// @brief Makes an empty cache. The only call that takes memory.
-  /// @error `invalid_argument`: an option out of its range · `out_of_memory`
+  /// @error `invalid_argument`: an option out of its range
+  /// @error `out_of_memory`
   /// @complexity linear in the blocks and in `sequences` · `blocks_per_sequence`
   [[nodiscard]] static result<kv_cache> create(const kv_cache_options& options,
                                                planner_type planner = {},
@@ -99,16 +101,11 @@ class kv_cache {
     const token_count longest = cache.options_.blocks_per_sequence.value() * options.tokens_per_block.value();
     result<tracker_type> tracker = tracker_type::create({options.sequences, longest}, std::move(gate));
     if (!tracker) return tracker.error();
-    const auto width = static_cast<std::size_t>(cache.options_.blocks_per_sequence.value());
-    if (!cache.slots_.reserve(options.sequences) || !cache.free_slots_.reserve(options.sequences) ||
-        !cache.scratch_.reserve(options.sequences) || !cache.tables_.reserve(options.sequences * width) ||
+    if (!cache.sequences_.reserve(options.sequences, cache.options_.blocks_per_sequence) ||
+        !cache.scratch_.reserve(options.sequences) ||
         !cache.steps_.reserve(options.sequences, options.steps_in_flight)) {
       return errc::out_of_memory;
     }
-    for (std::size_t i = 0; i < options.sequences; ++i) {
-      cache.free_slots_[i] = static_cast<std::uint32_t>(options.sequences - 1 - i);
-    }
-    cache.free_slot_count_ = options.sequences;
     cache.pool_ = std::move(*pool);
     cache.tracker_ = std::move(*tracker);
     cache.planner_ = std::move(planner);
@@ -125,22 +122,15 @@ class kv_cache {
   /// @param tokens its prompt: what has to be computed before its first new token
   /// @param at_most tokens that it may come to have, so that one that cannot end is refused before it begins; 0: not
   /// known
-  /// @error `never_fits`, with the blocks beyond the capacity · `table_full`: no free slot, or more blocks than the
-  /// table is wide ·
-  ///   `invalid_argument`: no tokens
+  /// @error `never_fits`, with the blocks beyond the capacity
+  /// @error `table_full`: no free slot, or more blocks than the table is wide
+  /// @error `invalid_argument`: no tokens
   result<sequence_id> admit(std::int64_t rank, token_count tokens, token_count at_most = 0) noexcept {
     if (tokens < 1 || at_most < 0) return errc::invalid_argument;
     const result<void> fits = can_ever_hold(detail::larger(tokens, at_most));
     if (!fits) return fits.error();
-    if (free_slot_count_.get() == 0) return errc::table_full;
-    const std::uint32_t slot = free_slots_[--free_slot_count_.get()];
-    slot_state& s = slots_[slot];
-    s.order = {rank, ++arrivals_};
-    if (++s.generation == 0) s.generation = 1;  // 0 is never live
-    s.held = 0;
-    s.last_step = {};
-    slots_seen_.get() = detail::larger(slots_seen_.get(), std::size_t{slot} + 1);
-    const sequence_id id{slot, s.generation};
+    if (sequences_.is_full()) return errc::table_full;
+    const sequence_id id = sequences_.open(rank);
     tracker_.track(id, tokens).value();
     return id;
   }
@@ -156,17 +146,18 @@ class kv_cache {
   /// @error `stale`
   result<void> set_rank(sequence_id id, std::int64_t rank) noexcept {
     if (!is_live(id)) return errc::stale;
-    slots_[id.slot].order.value = rank;
+    sequences_[id.slot].order.value = rank;
     return {};
   }
 
   /// @brief Takes back the tokens from `length` on, in any state: rejected drafts, a shortened prompt. Blocks without
   /// tokens go.
-  /// @error `stale` · `invalid_argument`: a negative length, or more than the sequence was to have
+  /// @error `stale`
+  /// @error `invalid_argument`: a negative length, or more than the sequence was to have
   result<void> truncate(sequence_id id, token_count length) noexcept {
     if (const result<void> done = tracker_.truncate(id, length); !done) return done;
     steps_.trim(id.slot, length);
-    drop_blocks(id.slot, detail::smaller(slots_[id.slot].held, blocks_for(length, options_.tokens_per_block)));
+    drop_blocks(id.slot, detail::smaller(sequences_[id.slot].held, blocks_for(length, options_.tokens_per_block)));
     return {};
   }
 
@@ -182,10 +173,13 @@ class kv_cache {
   /// first
   /// @param cuts [out] who lost what; each that was running is to be stopped, and not run in the open step
   /// @return the positions to compute, and the new blocks
-  /// @error `shortage`, with the blocks that stay missing: nothing moved, the sequence is parked and keeps its blocks ·
-  ///   `never_fits`, `table_full`: it can never have so many; it still runs, and should be ended · `waits`: it is
-  ///   parked or waiting · `no_step` · `stale` · `invalid_argument`: a negative number · `table_full` with `cuts` too
-  ///   small: nothing moved
+  /// @error `shortage`, with the blocks that stay missing: nothing moved, the sequence is parked and keeps its blocks
+  /// @error `never_fits`, `table_full`: it can never have so many; it still runs, and should be ended
+  /// @error `waits`: it is parked or waiting
+  /// @error `no_step`
+  /// @error `stale`
+  /// @error `invalid_argument`: a negative number
+  /// @error `table_full` with `cuts` too small: nothing moved
   result<growth> grow_or_reclaim(sequence_id id, token_count tokens, cut_list& cuts) noexcept {
     cuts.clear();
     const result<sequence_progress> at = tracker_.progress(id);
@@ -194,7 +188,7 @@ class kv_cache {
     if (!steps_.is_open()) return errc::no_step;
     if (tokens < 0) return errc::invalid_argument;
 
-    slot_state& s = slots_[id.slot];
+    row& s = sequences_[id.slot];
     const token_count held_tokens = s.held.value() * options_.tokens_per_block.value();
     const block_range fresh_none{s.held, s.held};
     if (tokens <= held_tokens - at->scheduled) return growth{schedule(id, tokens), fresh_none};
@@ -225,16 +219,18 @@ class kv_cache {
   /// available. Call it until it fails.
   /// @param budget tokens that the open step still has room for
   /// @param cuts [out] who lost what; all were parked already
-  /// @error `nothing_waits` · `shortage`, with the missing blocks: the first that does not fit ends the pass, nothing
-  /// moved · `no_step` ·
-  ///   `invalid_argument`: no budget · `table_full`: `cuts` is too small
+  /// @error `nothing_waits`
+  /// @error `shortage`, with the missing blocks: the first that does not fit ends the pass, nothing moved
+  /// @error `no_step`
+  /// @error `invalid_argument`: no budget
+  /// @error `table_full`: `cuts` is too small
   result<restore> next_restore(token_count budget, cut_list& cuts) noexcept {
     cuts.clear();
     if (!steps_.is_open()) return errc::no_step;
     if (budget < 1) return errc::invalid_argument;
     if (waiting_or_parked() == 0) return errc::nothing_waits;
     const sequence_id id = most_important_waiting();
-    slot_state& s = slots_[id.slot];
+    row& s = sequences_[id.slot];
     const resume_need need = tracker_.needs(id, budget).value();
     const block_count must_fit = blocks_beyond(s, need.must_fit);
     const block_count takes = blocks_beyond(s, need.allocates);
@@ -262,11 +258,12 @@ class kv_cache {
 
   /// @brief A step is done: its tokens count as computed, and its fences end. One that is done before an earlier one
   /// takes effect when that one is done.
-  /// @error `no_step`: it was never begun · `stale`: it is complete already
+  /// @error `no_step`: it was never begun
+  /// @error `stale`: it is complete already
   /// @complexity linear in the sequences that the step ran
   result<void> complete(step_id step) noexcept {
     const result<void> done = steps_.complete(step, [this](std::uint32_t slot, token_count end) noexcept {
-      tracker_.complete({slot, slots_[slot].generation}, end).value();
+      tracker_.complete(sequences_.id(slot), end).value();
     });
     if (done) pool_.complete(steps_.last_complete());
     return done;
@@ -276,26 +273,26 @@ class kv_cache {
 
   /// @brief Plans to free `shortage` blocks for `requester`, and moves nothing.
   /// @param cuts [out] what to give to `commit`
-  /// @error `shortage`, with the blocks that nobody less important can give · `stale` · `invalid_argument`: a negative
-  /// number ·
-  ///   `table_full`: `cuts` is too small
+  /// @error `shortage`, with the blocks that nobody less important can give
+  /// @error `stale`
+  /// @error `invalid_argument`: a negative number
+  /// @error `table_full`: `cuts` is too small
   [[nodiscard]] result<plan> plan_cuts(sequence_id requester, block_count shortage, cut_list& cuts) noexcept {
     cuts.clear();
     if (!is_live(requester)) return errc::stale;
-    return planner_(candidates(*this), slots_[requester.slot].order, shortage, victims::parked_then_running, cuts,
+    return planner_(candidates(*this), sequences_[requester.slot].order, shortage, victims::parked_then_running, cuts,
                     scratch_.all());
   }
 
   /// @brief Carries out a plan, or refuses all of it: its victims lose the cut blocks, and park.
   /// @return distinct blocks that came free: what the plan said
-  /// @error `stale`: a victim ended, grew, was cut, stopped, resumed, or its blocks were shared or released since
-  /// @complexity linear in the blocks cut and in the cuts squared at most
+  /// @error `stale`: a victim ended, grew, was cut, stopped, resumed, its blocks were shared or released since, or a
+  ///   sequence is named twice
+  /// @complexity linear in the blocks cut
   result<block_count> commit(span<const cut> cuts) noexcept {
-    for (std::size_t i = 0; i < cuts.size(); ++i) {
-      if (!still_holds(cuts[i])) return errc::stale;
-      for (std::size_t j = 0; j < i; ++j) {
-        if (cuts[j].sequence == cuts[i].sequence) return errc::stale;
-      }
+    const std::uint64_t now = ++commits_;
+    for (const cut& c : cuts) {
+      if (!still_holds(c) || std::exchange(sequences_[c.sequence.slot].named_by, now) == now) return errc::stale;
     }
     return apply(cuts);
   }
@@ -303,28 +300,31 @@ class kv_cache {
   /// @brief All sequences give up all blocks, and wait to be restored.
   /// @complexity linear in the slots and in the blocks held
   void reset() noexcept {
-    for (std::size_t slot = 0; slot < slots_seen_.get(); ++slot) {
-      const sequence_id id{static_cast<std::uint32_t>(slot), slots_[slot].generation};
-      if (is_live(id)) cut_back(id, 0);
+    for (std::size_t slot = 0; slot < sequences_.size(); ++slot) {
+      if (const sequence_id id = sequences_.id(slot); is_live(id)) cut_back(id, 0);
     }
   }
 
   // --- views ---
 
-  /// @return the physical blocks in logical order, `[blocks held]`; valid until the sequence changes. @error `stale`
+  /// @return the physical blocks in logical order, `[blocks held]`; valid until the sequence changes
+  /// @error `stale`
   [[nodiscard]] result<span<const block_id>> block_table(sequence_id id) const noexcept {
     if (!is_live(id)) return errc::stale;
-    return span<const block_id>{table(id.slot), static_cast<std::size_t>(slots_[id.slot].held.value())};
+    return sequences_.blocks(id.slot, {0, sequences_[id.slot].held});
   }
-  /// @return tokens whose keys and values are in the cache, by completed steps. @error `stale`
+  /// @return tokens whose keys and values are in the cache, by completed steps
+  /// @error `stale`
   [[nodiscard]] result<token_count> computed(sequence_id id) const noexcept {
     const result<sequence_progress> at = tracker_.progress(id);
     if (!at) return at.error();
     return at->computed;
   }
-  /// @return where the sequence stands. @error `stale`
+  /// @return where the sequence stands
+  /// @error `stale`
   [[nodiscard]] result<sequence_progress> progress(sequence_id id) const noexcept { return tracker_.progress(id); }
-  /// @return what was cut and is not scheduled yet. @error `stale`
+  /// @return what was cut and is not scheduled yet
+  /// @error `stale`
   [[nodiscard]] result<token_range> gap(sequence_id id) const noexcept { return tracker_.gap(id); }
 
   [[nodiscard]] cache_snapshot snapshot() const noexcept {
@@ -346,29 +346,21 @@ class kv_cache {
   [[nodiscard]] const pool_type& pool() const noexcept { return pool_; }
 
  private:
-  struct slot_state {
-    rank order;
-    block_count held;  // blocks in the table, [0, held)
-    step_id last_step;
-    std::uint32_t generation = 0;
-  };
+  using row = detail::sequence_table::row;
 
   /// The planner's view: slots are candidates, and those without blocks have nothing to give.
   class candidates {
    public:
     explicit candidates(const kv_cache& cache) noexcept : cache_(cache) {}
-    [[nodiscard]] std::size_t size() const noexcept { return cache_.slots_seen_.get(); }
-    [[nodiscard]] sequence_id key(std::size_t i) const noexcept {
-      return {static_cast<std::uint32_t>(i), cache_.slots_[i].generation};
-    }
-    [[nodiscard]] pave::rank rank(std::size_t i) const noexcept { return cache_.slots_[i].order; }
+    [[nodiscard]] std::size_t size() const noexcept { return cache_.sequences_.size(); }
+    [[nodiscard]] sequence_id key(std::size_t i) const noexcept { return cache_.sequences_.id(i); }
+    [[nodiscard]] pave::rank rank(std::size_t i) const noexcept { return cache_.sequences_[i].order; }
     [[nodiscard]] bool parked(std::size_t i) const noexcept { return cache_.state(i) != sequence_state::running; }
-    [[nodiscard]] block_count blocks(std::size_t i) const noexcept { return cache_.slots_[i].held; }
+    [[nodiscard]] block_count blocks(std::size_t i) const noexcept { return cache_.sequences_[i].held; }
     [[nodiscard]] block_count reclaimable(std::size_t i, block_count first, block_count last) const noexcept {
       block_count count = 0;
-      const block_id* blocks = cache_.table(i);
-      for (std::int64_t at = first.value(); at < last.value(); ++at) {
-        if (cache_.pool_.holders(blocks[at]) == 1) count += 1;
+      for (const block_id block : cache_.sequences_.blocks(i, {first, last})) {
+        if (cache_.pool_.holders(block) == 1) count += 1;
       }
       return count;
     }
@@ -378,14 +370,8 @@ class kv_cache {
   };
   friend class candidates;
 
-  [[nodiscard]] block_id* table(std::size_t slot) noexcept {
-    return tables_.data() + slot * static_cast<std::size_t>(options_.blocks_per_sequence.value());
-  }
-  [[nodiscard]] const block_id* table(std::size_t slot) const noexcept {
-    return tables_.data() + slot * static_cast<std::size_t>(options_.blocks_per_sequence.value());
-  }
   [[nodiscard]] sequence_state state(std::size_t slot) const noexcept {
-    const result<sequence_progress> at = tracker_.progress({static_cast<std::uint32_t>(slot), slots_[slot].generation});
+    const result<sequence_progress> at = tracker_.progress(sequences_.id(slot));
     return at ? at->state : sequence_state::ended;
   }
   [[nodiscard]] bool is_live(sequence_id id) const noexcept { return tracker_.progress(id).has_value(); }
@@ -404,18 +390,18 @@ class kv_cache {
     if (needed > options_.blocks_per_sequence) return error{errc::table_full, needed - options_.blocks_per_sequence};
     return {};
   }
-  [[nodiscard]] block_count blocks_beyond(const slot_state& s, token_count tokens) const noexcept {
+  [[nodiscard]] block_count blocks_beyond(const row& s, token_count tokens) const noexcept {
     return detail::larger<block_count>(0, blocks_for(tokens, options_.tokens_per_block) - s.held);
   }
 
   [[nodiscard]] sequence_id most_important_waiting() const noexcept {
-    std::size_t best = slots_seen_.get();
-    for (std::size_t slot = 0; slot < slots_seen_.get(); ++slot) {
+    std::size_t best = sequences_.size();
+    for (std::size_t slot = 0; slot < sequences_.size(); ++slot) {
       const sequence_state now = state(slot);
       if (now != sequence_state::waiting && now != sequence_state::parked) continue;
-      if (best == slots_seen_.get() || slots_[slot].order < slots_[best].order) best = slot;
+      if (best == sequences_.size() || sequences_[slot].order < sequences_[best].order) best = slot;
     }
-    return {static_cast<std::uint32_t>(best), slots_[best].generation};
+    return sequences_.id(best);
   }
 
   token_range schedule(sequence_id id, token_count tokens) noexcept {
@@ -425,18 +411,18 @@ class kv_cache {
   }
   void enlist(std::uint32_t slot, token_range tokens) noexcept {
     steps_.enlist(slot, tokens);
-    slots_[slot].last_step = steps_.last_begun();
+    sequences_[slot].last_step = steps_.last_begun();
   }
 
   /// @pre fresh.size() blocks are available
   void take_blocks(std::uint32_t slot, block_range fresh) noexcept {
-    pool_.allocate({table(slot) + fresh.first.value(), static_cast<std::size_t>(fresh.size().value())}).value();
-    slots_[slot].held = fresh.last;
+    pool_.allocate(sequences_.blocks(slot, fresh)).value();
+    sequences_[slot].held = fresh.last;
   }
   /// Releases all blocks beyond the first `kept`.
   void drop_blocks(std::uint32_t slot, block_count kept) noexcept {
-    slot_state& s = slots_[slot];
-    pool_.release({table(slot) + kept.value(), static_cast<std::size_t>((s.held - kept).value())}, s.last_step).value();
+    row& s = sequences_[slot];
+    pool_.release(sequences_.blocks(slot, {kept, s.held}), s.last_step).value();
     s.held = kept;
   }
 
@@ -469,7 +455,7 @@ class kv_cache {
   /// requester.
   /// @return false where `cuts` is too small, and nothing moved
   bool give_up_with_victims(sequence_id requester, block_count obtainable, cut_list& cuts) noexcept {
-    const slot_state& s = slots_[requester.slot];
+    const row& s = sequences_[requester.slot];
     if (!planner_(candidates(*this), s.order, obtainable, victims::parked_then_running, cuts, scratch_.all()))
       return false;
     if (s.held > 0) {
@@ -487,7 +473,7 @@ class kv_cache {
     if (const result<void> known = tracker_.forget(id); !known) return known;
     drop_blocks(id.slot, 0);
     steps_.leave(id.slot);
-    free_slots_[free_slot_count_.get()++] = id.slot;
+    sequences_.close(id.slot);
     return {};
   }
 
@@ -495,14 +481,10 @@ class kv_cache {
   pool_type pool_;
   planner_type planner_;
   tracker_type tracker_;
+  detail::sequence_table sequences_;
   detail::step_ledger steps_;
-  detail::buffer<slot_state> slots_;
-  detail::buffer<block_id> tables_;  // [sequences, blocks_per_sequence]
-  detail::buffer<std::uint32_t> free_slots_;
   detail::buffer<std::uint32_t> scratch_;  // the planner's
-  detail::zero_on_move<std::size_t> free_slot_count_;
-  detail::zero_on_move<std::size_t> slots_seen_;  // slots beyond were never used
-  std::uint64_t arrivals_ = 0;
+  std::uint64_t commits_ = 0;
 };
 
 }  // namespace v0

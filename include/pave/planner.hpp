@@ -76,9 +76,9 @@ class eviction_planner {
   /// @param from whether running sequences may be stopped
   /// @param cuts [out] one cut a victim, in the order of the plan; cleared first, and left empty on an error
   /// @param scratch room for `view.size()` indices
-  /// @error `shortage`, with the blocks still missing when all is given up that may be · `table_full`: `cuts` or
-  /// `scratch` is too
-  ///   small · `invalid_argument`: a negative shortage
+  /// @error `shortage`, with the blocks still missing when all is given up that may be
+  /// @error `table_full`: `cuts` or `scratch` is too small
+  /// @error `invalid_argument`: a negative shortage
   /// @complexity O(candidates + cuts · log candidates) and what the cut shape takes for each victim; no memory is taken
   template <class View, class Key = std::decay_t<detail::candidates_key<View>>>
   [[nodiscard]] result<plan> operator()(const View& view,

@@ -81,7 +81,8 @@ class block_pool {
 
  public:
   /// @brief Makes a pool, all of it available. The only call that takes memory.
-  /// @error `invalid_argument`: fewer than 1 block, or more than an id can name · `out_of_memory`
+  /// @error `invalid_argument`: fewer than 1 block, or more than an id can name
+  /// @error `out_of_memory`
   /// @complexity linear in the blocks
   [[nodiscard]] static result<block_pool> create(const pool_options& options) noexcept {
     constexpr block_count most = (std::numeric_limits<std::int32_t>::max)();
@@ -122,8 +123,8 @@ class block_pool {
 
   /// @brief Gives `out.size()` blocks, each with one holder, or none.
   /// @param out [out] the ids
-  /// @error `shortage`, with the missing blocks · `never_fits`, with the blocks beyond the capacity. `out` is then
-  /// untouched
+  /// @error `shortage`, with the missing blocks
+  /// @error `never_fits`, with the blocks beyond the capacity. `out` is then untouched
   /// @complexity linear in the blocks given
   result<void> allocate(span<block_id> out) noexcept {
     const scope locked(lock_);
@@ -138,7 +139,8 @@ class block_pool {
   }
 
   /// @brief Adds a holder to each of `blocks`, or to none; a block named twice gets two.
-  /// @error `not_held`: a block is free or out of range · `table_full`: a block has 2^32 − 2 holders
+  /// @error `not_held`: a block is free or out of range
+  /// @error `table_full`: a block has 2^32 − 2 holders
   /// @complexity linear in the blocks named
   result<void> share(span<const block_id> blocks) noexcept {
     const scope locked(lock_);

@@ -78,7 +78,8 @@ class restore_tracker {
 
  public:
   /// @brief Makes a tracker without sequences. The only call that takes memory.
-  /// @error `invalid_argument`: no slots, or more than 32 bits count · `out_of_memory`
+  /// @error `invalid_argument`: no slots, or more than 32 bits count
+  /// @error `out_of_memory`
   [[nodiscard]] static result<restore_tracker> create(const tracker_options& options,
                                                       resume_gate_type gate = {}) noexcept {
     if (options.sequences < 1 || options.sequences > (std::numeric_limits<std::uint32_t>::max)() ||
@@ -98,9 +99,8 @@ class restore_tracker {
   /// @brief A sequence comes, and waits: nothing of it is computed.
   /// @param id any slot that is not in use; its generation tells it from the slot's sequences before and after it
   /// @param tokens what has to be computed before it yields its first new token: its prompt
-  /// @error `invalid_argument`: no tokens, more than the longest sequence has, or a slot that does not exist · `busy`:
-  /// the slot
-  ///   is in use
+  /// @error `invalid_argument`: no tokens, more than the longest sequence has, or a slot that does not exist
+  /// @error `busy`: the slot is in use
   result<void> track(sequence_id id, token_count tokens) noexcept {
     if (id.slot >= entries_.size() || tokens < 1 || tokens > longest_) return errc::invalid_argument;
     entry& e = entries_[id.slot];
@@ -121,13 +121,15 @@ class restore_tracker {
     return {};
   }
 
-  /// @return where the sequence stands; @error `stale`
+  /// @return where the sequence stands
+  /// @error `stale`
   [[nodiscard]] result<sequence_progress> progress(sequence_id id) const noexcept {
     const entry* e = find(id);
     if (e == nullptr) return errc::stale;
     return static_cast<const sequence_progress&>(*e);
   }
-  /// @return what was cut and is not scheduled yet; empty where nothing is missing. @error `stale`
+  /// @return what was cut and is not scheduled yet; empty where nothing is missing
+  /// @error `stale`
   [[nodiscard]] result<token_range> gap(sequence_id id) const noexcept {
     const entry* e = find(id);
     if (e == nullptr) return errc::stale;
@@ -136,8 +138,9 @@ class restore_tracker {
 
   /// @brief The coming step computes the next `tokens` tokens of a running sequence.
   /// @return their positions
-  /// @error `stale` · `waits`: it is not running · `invalid_argument`: a negative number, or more than the longest
-  /// sequence has
+  /// @error `stale`
+  /// @error `waits`: it is not running
+  /// @error `invalid_argument`: a negative number, or more than the longest sequence has
   result<token_range> schedule(sequence_id id, token_count tokens) noexcept {
     entry* e = find(id);
     if (e == nullptr) return errc::stale;
@@ -148,7 +151,8 @@ class restore_tracker {
 
   /// @brief A scheduled step is done: [0, end) is in the cache.
   /// @param end at most what is scheduled; less than what is computed already changes nothing
-  /// @error `stale` · `invalid_argument`: over what is scheduled
+  /// @error `stale`
+  /// @error `invalid_argument`: over what is scheduled
   result<void> complete(sequence_id id, token_count end) noexcept {
     entry* e = find(id);
     if (e == nullptr) return errc::stale;
@@ -160,7 +164,8 @@ class restore_tracker {
   }
 
   /// @brief A scheduled step is not run for this sequence: [end, scheduled) is to be scheduled again.
-  /// @error `stale` · `invalid_argument`: less than what is computed
+  /// @error `stale`
+  /// @error `invalid_argument`: less than what is computed
   result<void> unschedule(sequence_id id, token_count end) noexcept {
     entry* e = find(id);
     if (e == nullptr) return errc::stale;
@@ -173,7 +178,8 @@ class restore_tracker {
   /// @brief A cut took all blocks beyond the first `kept` tokens: what was there becomes the gap.
   /// @param kept tokens at the front whose blocks are still held; more than is scheduled loses nothing
   /// @return the tokens lost by this cut
-  /// @error `stale` · `invalid_argument`: a negative number
+  /// @error `stale`
+  /// @error `invalid_argument`: a negative number
   result<token_range> lose(sequence_id id, token_count kept) noexcept {
     entry* e = find(id);
     if (e == nullptr) return errc::stale;
@@ -203,7 +209,9 @@ class restore_tracker {
 
   /// @brief What a sequence that waits needs in order to come in. Changes nothing.
   /// @param budget tokens that the coming step has room for
-  /// @error `stale` · `busy`: it runs · `invalid_argument`: no budget
+  /// @error `stale`
+  /// @error `busy`: it runs
+  /// @error `invalid_argument`: no budget
   [[nodiscard]] result<resume_need> needs(sequence_id id, token_count budget) const noexcept {
     const entry* e = find(id);
     if (e == nullptr) return errc::stale;
@@ -231,7 +239,8 @@ class restore_tracker {
 
   /// @brief Takes back the tokens from `length` on: rejected drafts, or a shortened prompt. They do not come back as a
   /// gap.
-  /// @error `stale` · `invalid_argument`: a negative length, or more than it was to have
+  /// @error `stale`
+  /// @error `invalid_argument`: a negative length, or more than it was to have
   result<void> truncate(sequence_id id, token_count length) noexcept {
     entry* e = find(id);
     if (e == nullptr) return errc::stale;

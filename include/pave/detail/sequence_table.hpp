@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// The slots of a cache: each sequence's rank and its row of the block table.
+#ifndef PAVE_DETAIL_SEQUENCE_TABLE_HPP
+#define PAVE_DETAIL_SEQUENCE_TABLE_HPP
+
+#include <pave/detail/buffer.hpp>
+#include <pave/span.hpp>
+#include <pave/units.hpp>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace pave {
+inline namespace v0 {
+namespace detail {
+
+class sequence_table {
+ public:
+  struct row {
+    rank order;
+    block_count held;   // logical blocks [0, held) are in the row
+    step_id last_step;  // that used them
+    std::uint32_t generation = 0;
+    std::uint64_t named_by = 0;  // the last commit that named it
+  };
+
+  /// @param width blocks that a row has room for
+  [[nodiscard]] bool reserve(std::size_t sequences, block_count width) noexcept {
+    width_ = static_cast<std::size_t>(width.value());
+    if (!rows_.reserve(sequences) || !free_slots_.reserve(sequences) || !blocks_.reserve(sequences * width_))
+      return false;
+    for (std::size_t i = 0; i < sequences; ++i) free_slots_[i] = static_cast<std::uint32_t>(sequences - 1 - i);
+    free_count_ = sequences;
+    return true;
+  }
+
+  [[nodiscard]] bool is_full() const noexcept { return free_count_.get() == 0; }
+  /// @return slots that were ever in use are [0, size())
+  [[nodiscard]] std::size_t size() const noexcept { return seen_.get(); }
+
+  /// Opens an empty row under a new id. @pre not is_full()
+  sequence_id open(std::int64_t rank_value) noexcept {
+    const std::uint32_t slot = free_slots_[--free_count_.get()];
+    row& r = rows_[slot];
+    r.order = {rank_value, ++arrivals_};
+    r.last_step = {};
+    if (++r.generation == 0) r.generation = 1;  // 0 is never live
+    seen_.get() = larger(seen_.get(), std::size_t{slot} + 1);
+    return {slot, r.generation};
+  }
+  /// @pre the row holds no blocks
+  void close(std::uint32_t slot) noexcept { free_slots_[free_count_.get()++] = slot; }
+
+  row& operator[](std::size_t slot) noexcept { return rows_[slot]; }
+  const row& operator[](std::size_t slot) const noexcept { return rows_[slot]; }
+  [[nodiscard]] sequence_id id(std::size_t slot) const noexcept {
+    return {static_cast<std::uint32_t>(slot), rows_[slot].generation};
+  }
+
+  /// @return the physical blocks of a range of logical ones. @pre range.last ≤ width
+  [[nodiscard]] span<block_id> blocks(std::size_t slot, block_range range) noexcept {
+    return {blocks_.data() + slot * width_ + range.first.value(), static_cast<std::size_t>(range.size().value())};
+  }
+  [[nodiscard]] span<const block_id> blocks(std::size_t slot, block_range range) const noexcept {
+    return {blocks_.data() + slot * width_ + range.first.value(), static_cast<std::size_t>(range.size().value())};
+  }
+
+ private:
+  buffer<row> rows_;
+  buffer<block_id> blocks_;  // [sequences, width]
+  buffer<std::uint32_t> free_slots_;
+  zero_on_move<std::size_t> free_count_;
+  zero_on_move<std::size_t> seen_;
+  std::size_t width_ = 0;
+  std::uint64_t arrivals_ = 0;
+};
+
+}  // namespace detail
+}  // namespace v0
+}  // namespace pave
+
+#endif
