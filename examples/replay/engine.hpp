@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// A continuous-batching engine, as vLLM V1 schedules, over a pave::kv_cache and simulated step times.
+#ifndef PAVE_REPLAY_ENGINE_HPP
+#define PAVE_REPLAY_ENGINE_HPP
+
+#include "cost_model.hpp"
+#include "trace.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <string_view>
+#include <vector>
+
+namespace replay {
+
+/// What happens when the pool runs short.
+enum class policy {
+  whole,      ///< whole-request preemption, content forgotten: vLLM without prefix caching
+  partial,    ///< pave: exactly the missing blocks
+  unlimited,  ///< a pool that never runs short
+};
+
+/// When a stopped or waiting request may come in, under `policy::partial`.
+enum class gate { whole_gap, first_chunk };
+
+struct engine_settings {
+  std::int64_t pool_blocks = 0;  ///< usable blocks; `policy::unlimited` ignores it
+  std::int64_t tokens_per_block = 16;
+  std::int64_t tokens_per_step = 2048;  ///< token budget of one step, prefill and decode together
+  std::int64_t sequences = 256;         ///< requests that run at the same time, at most
+  std::int64_t reserve_blocks = 0;      ///< what a resumed request must leave available
+  gate resume_gate = gate::whole_gap;
+};
+
+/// One request's fate. Times are milliseconds since the first arrival of the trace.
+struct request_outcome {
+  double arrival_ms = 0;
+  double first_token_ms = 0;
+  double last_token_ms = 0;
+  double longest_gap_ms = 0;  ///< the longest time between two successive tokens
+  std::int64_t output_tokens = 0;
+  bool refused = false;  ///< can never fit the pool; it has no times
+};
+
+/// What one policy did with one trace.
+struct engine_outcome {
+  std::vector<request_outcome> requests;     ///< in the order of the trace
+  std::vector<double> restore_latencies_ms;  ///< one for each restore that yielded a token
+  std::int64_t preemptions = 0;              ///< times a running request was stopped, self-parked ones included
+  std::int64_t self_parked = 0;              ///< of these: the requester itself, with nobody to take from
+  std::int64_t refused = 0;                  ///< requests that can never fit
+  std::int64_t blocks_short = 0;             ///< blocks missing at failed grows that were answered by cuts
+  std::int64_t blocks_reclaimed = 0;         ///< blocks that came free in answer
+  std::int64_t tokens_recomputed = 0;
+  std::int64_t restores = 0;  ///< times a stopped request ran again
+  double makespan_ms = 0;     ///< from the first arrival to the last token
+};
+
+/// Called now and then with the number of requests that have ended so far.
+using progress_callback = std::function<void(std::size_t ended)>;
+
+/// @brief Replays `requests` under `chosen`; deterministic.
+/// @param requests by arrival, as `read_trace` and `synthetic_trace` give them
+/// @param arrival_scale arrivals are multiplied by this (2 is half the rate)
+/// @pre the settings are within the limits that the command line checks
+engine_outcome run_engine(policy chosen,
+                          const std::vector<request>& requests,
+                          double arrival_scale,
+                          const engine_settings& settings,
+                          const step_costs& costs,
+                          const progress_callback& progress);
+
+}  // namespace replay
+
+#endif
