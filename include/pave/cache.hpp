@@ -58,7 +58,7 @@ struct cache_snapshot {
   block_count capacity, available, fenced, held;
   std::size_t running = 0, parked = 0, waiting = 0;
   token_count tokens_lost;      ///< cut and to be computed again, since `create`
-  token_count tokens_restored;  ///< computed again, since `create`
+  token_count tokens_restored;  ///< scheduled to be computed again, since `create`; they are no cache hits
 };
 
 /// @brief Block tables over a pool, with exact reclamation and restores.
@@ -70,8 +70,7 @@ struct cache_snapshot {
 /// Scheduling happens between `begin_step` and the run of that step. A sequence that is cut in between loses what it
 /// had scheduled in the open step, and is not to be run in it.
 /// @complexity `grow_or_reclaim` is linear in the blocks that it gives while blocks are available. A plan, and
-/// `next_restore`,
-///   also look once at each admitted sequence.
+///   `next_restore`, also look once at each admitted sequence.
 /// @threadsafety one thread at a time
 template <class Policies = cache_policies>
 class kv_cache {
@@ -79,6 +78,11 @@ class kv_cache {
   using pool_type = block_pool<typename Policies::pool>;
   using planner_type = eviction_planner<typename Policies::planner>;
   using tracker_type = restore_tracker<typename Policies::tracker>;
+
+  static_assert(!Policies::pool::fence::delays,
+                "pave: a kv_cache gives cut blocks on at once, and takes no fence that delays them");
+  static_assert(planner_type::keeps_prefix,
+                "pave: a kv_cache restores a sequence from its end, and takes no other cuts");
 
   /// @brief Makes an empty cache. The only call that takes memory.
   /// @error `invalid_argument`: an option out of its range
@@ -98,6 +102,7 @@ class kv_cache {
     kv_cache cache;
     cache.options_ = options;
     cache.options_.blocks_per_sequence = detail::smaller(options.blocks_per_sequence, options.blocks);
+    cache.options_.reserve = detail::smaller(options.reserve, options.blocks);
     const token_count longest = cache.options_.blocks_per_sequence.value() * options.tokens_per_block.value();
     result<tracker_type> tracker = tracker_type::create({options.sequences, longest}, std::move(gate));
     if (!tracker) return tracker.error();
@@ -121,7 +126,7 @@ class kv_cache {
   /// @param rank lower is more important; among equals, who was admitted first
   /// @param tokens its prompt: what has to be computed before its first new token
   /// @param at_most tokens that it may come to have, so that one that cannot end is refused before it begins; 0: not
-  /// known
+  ///   known
   /// @error `never_fits`, with the blocks beyond the capacity
   /// @error `table_full`: no free slot, or more blocks than the table is wide
   /// @error `invalid_argument`: no tokens
@@ -170,7 +175,7 @@ class kv_cache {
   /// @brief Gives a running sequence the blocks for its next `tokens` tokens; takes them from less important sequences
   /// where too few are available: exactly the missing ones, from parked sequences first.
   /// @param tokens that the open step computes, from where the sequence stands; blocks that it holds already are used
-  /// first
+  ///   first
   /// @param cuts [out] who lost what; each that was running is to be stopped, and not run in the open step
   /// @return the positions to compute, and the new blocks
   /// @error `shortage`, with the blocks that stay missing: nothing moved, the sequence is parked and keeps its blocks
@@ -286,8 +291,8 @@ class kv_cache {
 
   /// @brief Carries out a plan, or refuses all of it: its victims lose the cut blocks, and park.
   /// @return distinct blocks that came free: what the plan said
-  /// @error `stale`: a victim ended, grew, was cut, stopped, resumed, its blocks were shared or released since, or a
-  ///   sequence is named twice
+  /// @error `stale`: since the plan a victim ended, stopped, resumed, holds more or fewer blocks, or the sharing of its
+  ///   blocks changed what a cut of it should be; or a sequence is named twice
   /// @complexity linear in the blocks cut
   result<block_count> commit(span<const cut> cuts) noexcept {
     const std::uint64_t now = ++commits_;
@@ -443,12 +448,14 @@ class kv_cache {
     return pool_.available() + pool_.fenced() - before;
   }
 
+  /// Whether the planner would cut just this from its victim today.
   [[nodiscard]] bool still_holds(const cut& c) const noexcept {
-    if (!is_live(c.sequence)) return false;
+    if (!is_live(c.sequence) || c.freed < 1) return false;
     const candidates view(*this);
     const std::size_t slot = c.sequence.slot;
-    return view.parked(slot) == c.was_parked && c.blocks.last == view.blocks(slot) && c.blocks.first >= 0 &&
-           c.blocks.first < c.blocks.last && view.reclaimable(slot, c.blocks.first, c.blocks.last) == c.freed;
+    if (view.parked(slot) != c.was_parked || view.blocks(slot) != c.blocks.last) return false;
+    const shaped_cut now = planner_.cut_one(view, slot, c.freed);
+    return now.blocks == c.blocks && now.freed == c.freed;
   }
 
   /// The baseline's answer when all victims together are not enough: they give up what they can, and so does the

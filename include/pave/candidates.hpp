@@ -21,8 +21,6 @@ using candidates_size = decltype(std::declval<const T&>().size());
 template <class T>
 using candidates_key = decltype(std::declval<const T&>().key(std::size_t{}));
 template <class T>
-using candidates_rank = decltype(std::declval<const T&>().rank(std::size_t{}));
-template <class T>
 using candidates_rank_less =
     decltype(std::declval<const T&>().rank(std::size_t{}) < std::declval<const T&>().rank(std::size_t{}));
 template <class T>
@@ -41,8 +39,8 @@ using candidates_reclaimable =
 /// - `bool parked(i)`: it waits for blocks, and does not run
 /// - `block_count blocks(i)`: logical blocks that it holds, [0, blocks)
 /// - `block_count reclaimable(i, block_count first, block_count last)`: how many of its blocks [first, last) come free
-/// if it lets
-///   them go; the sum over the blocks of a range
+///   if it lets them go; the sum over the blocks of a range. A block that candidates share with each other counts for
+///   none of them
 template <class T>
 inline constexpr bool is_candidate_view_v = detail::is_detected_as_v<std::size_t, detail::candidates_size, T>&&
     detail::is_detected_v<detail::candidates_key, T>&& detail::is_detected_as_v<bool, detail::candidates_rank_less, T>&&
@@ -85,8 +83,8 @@ class basic_cut_list {
 };
 using cut_list = basic_cut_list<sequence_id>;
 
-/// @brief Candidates over rows of 32-bit block ids, as engines hand them to kernels: `table[i * stride + logical]`.
-/// The row number is the key. A block comes free where `holders[block]` is 1.
+/// @brief Candidates over rows of 32-bit block ids, as engines hand them to kernels: `table[i * stride + logical]`. The
+/// row number is the key. A block comes free where `holders[block]` is 1.
 /// @tparam Rank with `<`; no two are equal
 template <class Rank = rank>
 class block_table_candidates {

@@ -58,9 +58,12 @@ class eviction_planner {
                 "pave: a demand policy needs `static constexpr bool whole_victims`");
   static_assert(detail::is_detected_as_v<bool, detail::demand_spares_requester, demand_type>,
                 "pave: a demand policy needs `static constexpr bool spares_requester`");
+  static_assert(detail::is_detected_as_v<bool, detail::cut_shape_keeps_prefix, cut_shape_type>,
+                "pave: a cut_shape policy needs `static constexpr bool keeps_prefix`");
 
  public:
   static constexpr bool spares_requester = demand_type::spares_requester;
+  static constexpr bool keeps_prefix = demand_type::whole_victims || cut_shape_type::keeps_prefix;
 
   eviction_planner() = default;
   explicit constexpr eviction_planner(demand_type demand,
@@ -80,14 +83,16 @@ class eviction_planner {
   /// @error `table_full`: `cuts` or `scratch` is too small
   /// @error `invalid_argument`: a negative shortage
   /// @complexity O(candidates + cuts · log candidates) and what the cut shape takes for each victim; no memory is taken
-  template <class View, class Key = std::decay_t<detail::candidates_key<View>>>
+  template <class View, class Rank, class Key>
   [[nodiscard]] result<plan> operator()(const View& view,
-                                        const std::decay_t<detail::candidates_rank<View>>& requester,
+                                        const Rank& requester,
                                         block_count shortage,
                                         victims from,
                                         basic_cut_list<Key>& cuts,
                                         span<std::uint32_t> scratch) const noexcept {
     check_contracts<View>();
+    static_assert(detail::is_detected_as_v<Key, detail::candidates_key, View>,
+                  "pave: a candidate view needs `Key key(std::size_t i) const`, of the cut list's Key");
     cuts.clear();
     if (shortage < 0) return errc::invalid_argument;
     const block_count demand = demand_.blocks(shortage);
@@ -102,7 +107,7 @@ class eviction_planner {
       std::pop_heap(heap.begin(), heap.end(), later);
       const std::size_t victim = heap[heap.size() - 1];
       heap = heap.first(heap.size() - 1);
-      const shaped_cut shaped = shape(view, victim, demand - found.freed);
+      const shaped_cut shaped = cut_one(view, victim, demand - found.freed);
       if (shaped.freed == 0) continue;
       if (cuts.full()) {
         cuts.clear();
@@ -117,6 +122,18 @@ class eviction_planner {
       return error{errc::shortage, demand - found.freed};
     }
     return found;
+  }
+
+  /// @brief What one victim gives up for `wanted` blocks: its part of a plan.
+  /// @pre wanted ≥ 1, victim < view.size()
+  template <class View>
+  [[nodiscard]] shaped_cut cut_one(const View& view, std::size_t victim, block_count wanted) const noexcept {
+    if constexpr (demand_type::whole_victims) {
+      const block_range all{0, view.blocks(victim)};
+      return {all, view.reclaimable(victim, all.first, all.last)};
+    } else {
+      return shape_.cut(view, victim, wanted);
+    }
   }
 
  private:
@@ -164,16 +181,6 @@ class eviction_planner {
     if (a_is_parked != view.parked(b)) return a_is_parked;
     if (order_.before(view, a, b)) return true;
     return !order_.before(view, b, a) && view.rank(b) < view.rank(a);
-  }
-
-  template <class View>
-  [[nodiscard]] shaped_cut shape(const View& view, std::size_t victim, block_count wanted) const noexcept {
-    if constexpr (demand_type::whole_victims) {
-      const block_range all{0, view.blocks(victim)};
-      return {all, view.reclaimable(victim, all.first, all.last)};
-    } else {
-      return shape_.cut(view, victim, wanted);
-    }
   }
 
   demand_type demand_;

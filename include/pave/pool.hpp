@@ -16,6 +16,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <type_traits>
 #include <utility>
 
 namespace pave {
@@ -34,8 +35,8 @@ struct pool_options {
   block_count blocks;  ///< capacity, 1 … 2^31 − 1: the ids are 0 … blocks − 1
 };
 
-/// @brief A pool of equal blocks, each free, held by one or more holders, or fenced.
-/// After every call available + fenced + held = capacity.
+/// @brief A pool of equal blocks, each free, held by one or more holders, or fenced. After every call available +
+/// fenced + held = capacity.
 /// @threadsafety any member from any thread where the lock policy allows it; with `unlocked` one thread at a time
 template <class Policies = pool_policies>
 class block_pool {
@@ -70,7 +71,11 @@ class block_pool {
   static_assert(detail::is_detected_as_v<bool, detail::fence_reserve, fence_type>,
                 "pave: a fence policy needs `bool reserve(block_count capacity)`");
   static_assert(detail::is_detected_v<detail::fence_release, fence_type>,
-                "pave: a fence policy needs `void release(block_id block, step_id last_use, Sink&& available)`");
+                "pave: a fence policy needs `void release(block_id block, Sink&& available)`");
+  static_assert(detail::is_detected_v<detail::fence_used, fence_type>,
+                "pave: a fence policy needs `void used(block_id block, step_id last_use)`");
+  static_assert(detail::is_detected_as_v<bool, detail::fence_delays, fence_type>,
+                "pave: a fence policy needs `static constexpr bool delays`");
   static_assert(detail::is_detected_v<detail::fence_complete, fence_type>,
                 "pave: a fence policy needs `void complete(step_id step, Sink&& available)`");
   static_assert(detail::is_detected_as_v<block_count, detail::fence_fenced, fence_type>,
@@ -78,6 +83,8 @@ class block_pool {
   static_assert(is_retention_v<retention_type>, "pave: a retention policy needs `static constexpr bool keeps_content`");
   static_assert(detail::is_detected_v<detail::lock_lock, lock_type>, "pave: a lock policy needs `void lock()`");
   static_assert(detail::is_detected_v<detail::lock_unlock, lock_type>, "pave: a lock policy needs `void unlock()`");
+  static_assert(std::is_nothrow_move_constructible_v<lock_type> && std::is_nothrow_move_assignable_v<lock_type>,
+                "pave: a lock policy has to be movable while it is unlocked");
 
  public:
   /// @brief Makes a pool, all of it available. The only call that takes memory.
@@ -166,8 +173,9 @@ class block_pool {
       while (i > 0) sharing_.undo_drop(blocks[--i]);
       return errc::not_held;
     }
+    for (const block_id block : blocks) fence_.used(block, last_use);
     for (const block_id block : blocks) {
-      if (sharing_.settle(block)) fence_.release(block, last_use, to_free_list());
+      if (sharing_.settle(block)) fence_.release(block, to_free_list());
     }
     return {};
   }

@@ -170,7 +170,7 @@ class restore_tracker {
     entry* e = find(id);
     if (e == nullptr) return errc::stale;
     if (end < e->computed) return errc::invalid_argument;
-    counts_.restored -= overlap({end, e->scheduled}, e->reached);
+    counts_.get().restored -= overlap({end, e->scheduled}, e->reached);
     e->scheduled = detail::smaller(e->scheduled, end);
     return {};
   }
@@ -189,20 +189,19 @@ class restore_tracker {
     e->reached = detail::larger(e->reached, e->scheduled);
     e->scheduled = lost.first;
     e->computed = detail::smaller(e->computed, lost.first);
-    counts_.lost += lost.size();
+    counts_.get().lost += lost.size();
     return lost;
   }
 
   /// @brief Stops a sequence until its gap and its next tokens fit.
   /// @param goal tokens that have to be in the cache before it yields its next token; at least one more than it had, at
-  /// most
-  ///   what the longest sequence has
+  ///   most what the longest sequence has
   /// @error `stale`
   result<void> park(sequence_id id, token_count goal) noexcept {
     entry* e = find(id);
     if (e == nullptr) return errc::stale;
     if (e->state == sequence_state::running) enter(*e, sequence_state::parked);
-    const token_count next = detail::larger(e->reached, e->scheduled) + 1;
+    const token_count next = one_more(detail::larger(e->reached, e->scheduled));
     e->goal = detail::smaller(detail::larger(detail::larger(e->goal, goal), next), longest_);
     return {};
   }
@@ -249,7 +248,7 @@ class restore_tracker {
     e->scheduled = detail::smaller(e->scheduled, length);
     e->reached = detail::smaller(e->reached, length);
     e->goal = length;
-    if (e->state != sequence_state::running) e->goal = detail::larger(e->goal, e->scheduled + 1);
+    if (e->state != sequence_state::running) e->goal = detail::larger(e->goal, one_more(e->scheduled));
     return {};
   }
 
@@ -257,7 +256,7 @@ class restore_tracker {
   [[nodiscard]] std::size_t count(sequence_state state) const noexcept {
     return population_.get()[static_cast<std::size_t>(state)];
   }
-  [[nodiscard]] restore_counts counts() const noexcept { return counts_; }
+  [[nodiscard]] restore_counts counts() const noexcept { return counts_.get(); }
 
  private:
   struct entry : sequence_progress {
@@ -270,6 +269,10 @@ class restore_tracker {
     return e.state != sequence_state::ended && e.generation == id.generation ? &e : nullptr;
   }
   [[nodiscard]] entry* find(sequence_id id) noexcept { return const_cast<entry*>(std::as_const(*this).find(id)); }
+
+  [[nodiscard]] token_count one_more(token_count tokens) const noexcept {
+    return tokens < longest_ ? tokens + 1 : longest_;
+  }
 
   /// Tokens of `range` that were in the cache before.
   static constexpr token_count overlap(token_range range, token_count reached) noexcept {
@@ -284,7 +287,7 @@ class restore_tracker {
 
   token_range advance(entry& e, token_count tokens) noexcept {
     const token_range scheduled{e.scheduled, e.scheduled + tokens};
-    counts_.restored += overlap(scheduled, e.reached);
+    counts_.get().restored += overlap(scheduled, e.reached);
     e.scheduled = scheduled.last;
     e.goal = detail::larger(e.goal, e.scheduled);
     return scheduled;
@@ -292,7 +295,7 @@ class restore_tracker {
 
   detail::buffer<entry> entries_;
   detail::zero_on_move<std::array<std::size_t, 4>> population_;  // by sequence_state
-  restore_counts counts_;
+  detail::zero_on_move<restore_counts> counts_;
   token_count longest_ = 0;
   resume_gate_type gate_;
 };

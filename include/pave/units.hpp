@@ -16,15 +16,18 @@ namespace detail {
 template <class Integer>
 inline constexpr bool is_integer_v = std::is_integral_v<Integer> && !std::is_same_v<Integer, bool>;
 
-/// An integer as 64 bits; what does not fit becomes the largest value, which every limit refuses.
+/// An integer as 64 bits; one that does not fit becomes the nearest that does, which every limit refuses.
 template <class Integer>
 constexpr std::int64_t to_int64(Integer value) noexcept {
-  if constexpr (std::is_unsigned_v<Integer> && sizeof(Integer) >= sizeof(std::int64_t)) {
-    constexpr auto most = static_cast<Integer>((std::numeric_limits<std::int64_t>::max)());
-    return static_cast<std::int64_t>(value > most ? most : value);
-  } else {
-    return static_cast<std::int64_t>(value);
+  constexpr std::int64_t most = (std::numeric_limits<std::int64_t>::max)();
+  constexpr std::int64_t least = (std::numeric_limits<std::int64_t>::min)();
+  if constexpr (sizeof(Integer) >= sizeof(std::int64_t) && !std::is_same_v<Integer, std::int64_t>) {
+    if (value > 0 && value > static_cast<Integer>(most)) return most;
+    if constexpr (sizeof(Integer) > sizeof(std::int64_t) && std::is_signed_v<Integer>) {
+      if (value < static_cast<Integer>(least)) return least;
+    }
   }
+  return static_cast<std::int64_t>(value);
 }
 
 /// A signed 64-bit amount of one thing. Signed, so that a difference is right before it is checked.
@@ -74,8 +77,8 @@ using block_count = detail::amount<struct block_tag>;
 using token_count = detail::amount<struct token_tag>;
 using byte_count = detail::amount<struct byte_tag>;
 
-/// @brief The name of one block of a pool: 0 … capacity − 1, 32 bits and signed, as kernels' block tables hold it.
-/// An integer that is no id (negative, or over 2^31 − 1) becomes `block_id{}`, which no pool holds.
+/// @brief The name of one block of a pool: 0 … capacity − 1, 32 bits and signed, as kernels' block tables hold it. An
+/// integer that is no id (negative, or over 2^31 − 1) becomes `block_id{}`, which no pool holds.
 class block_id {
  public:
   constexpr block_id() noexcept = default;

@@ -22,24 +22,29 @@ struct shaped_cut {
 namespace detail {
 template <class T, class View>
 using cut_shape_cut = decltype(std::declval<const T&>().cut(std::declval<const View&>(), std::size_t{}, block_count{}));
+template <class T>
+using cut_shape_keeps_prefix = decltype(T::keeps_prefix);
 }  // namespace detail
 
 /// @brief The contract of a cut shape over a candidate view:
 /// - `shaped_cut cut(const View&, std::size_t candidate, block_count wanted) const`: frees `wanted` blocks, or all that
-/// can come
-///   free where those are fewer; a shorter range of the same shape would free less. `wanted` is at least 1.
+///   can come free where those are fewer; a shorter range of the same shape would free less. `wanted` is at least 1.
+/// - `static constexpr bool keeps_prefix`: every cut reaches to the candidate's end, so that what is left is a prefix
 template <class T, class View>
-inline constexpr bool is_cut_shape_v = detail::is_detected_as_v<shaped_cut, detail::cut_shape_cut, T, View>;
+inline constexpr bool is_cut_shape_v = detail::is_detected_as_v<shaped_cut, detail::cut_shape_cut, T, View>&&
+    detail::is_detected_as_v<bool, detail::cut_shape_keeps_prefix, T>;
 
 #if PAVE_HAS_CONCEPTS
 template <class T, class View>
 concept cut_shape_policy = is_cut_shape_v<T, View>;
 #endif
 
-/// @brief The end of a sequence: what it keeps is a prefix, which any engine can resume from.
-/// Shared blocks in the range are given up without gain; a shared prefix before the first gain is kept.
+/// @brief The end of a sequence: what it keeps is a prefix, which any engine can resume from. Shared blocks in the
+/// range are given up without gain; a shared prefix before the first gain is kept.
 /// @complexity linear in the blocks cut; where too few come free, in the blocks of the candidate
 struct tail {
+  static constexpr bool keeps_prefix = true;
+
   template <class View>
   [[nodiscard]] static constexpr shaped_cut cut(const View& view, std::size_t candidate, block_count wanted) noexcept {
     const block_count end = view.blocks(candidate);

@@ -22,22 +22,30 @@ struct any_sink {
 template <class T>
 using fence_reserve = decltype(std::declval<T&>().reserve(block_count{}));
 template <class T>
-using fence_release = decltype(std::declval<T&>().release(block_id{}, step_id{}, any_sink{}));
+using fence_used = decltype(std::declval<T&>().used(block_id{}, step_id{}));
+template <class T>
+using fence_release = decltype(std::declval<T&>().release(block_id{}, any_sink{}));
 template <class T>
 using fence_complete = decltype(std::declval<T&>().complete(step_id{}, any_sink{}));
 template <class T>
 using fence_fenced = decltype(std::declval<const T&>().fenced());
+template <class T>
+using fence_delays = decltype(T::delays);
 }  // namespace detail
 
 /// @brief The contract of a fence. A sink is called with each block that is safe now.
 /// - `bool reserve(block_count capacity)`: takes its memory; false where memory is refused
-/// - `void release(block_id, step_id last_use, Sink&&)`: the last holder has let go
+/// - `void used(block_id, step_id last_use)`: a holder lets go, and used the block in that step last; each holder says
+///   so before `release`, and the latest step counts
+/// - `void release(block_id, Sink&&)`: the last holder has let go
 /// - `void complete(step_id, Sink&&)`: this step and all before it are done
 /// - `block_count fenced() const`: blocks that were released and are not safe yet
+/// - `static constexpr bool delays`: whether a released block may be safe later than at once
 template <class T>
 inline constexpr bool is_fence_v = detail::is_detected_as_v<bool, detail::fence_reserve, T>&&
-    detail::is_detected_v<detail::fence_release, T>&& detail::is_detected_v<detail::fence_complete, T>&&
-        detail::is_detected_as_v<block_count, detail::fence_fenced, T>;
+    detail::is_detected_v<detail::fence_used, T>&& detail::is_detected_v<detail::fence_release, T>&&
+        detail::is_detected_as_v<bool, detail::fence_delays, T>&& detail::is_detected_v<detail::fence_complete, T>&&
+            detail::is_detected_as_v<block_count, detail::fence_fenced, T>;
 
 #if PAVE_HAS_CONCEPTS
 template <class T>
@@ -48,9 +56,12 @@ concept fence_policy = is_fence_v<T>;
 /// also with several steps in flight: what is launched later runs later.
 class at_once {
  public:
+  static constexpr bool delays = false;
+
   [[nodiscard]] static bool reserve(block_count /*capacity*/) noexcept { return true; }
+  static void used(block_id /*block*/, step_id /*last_use*/) noexcept {}
   template <class Sink>
-  static void release(block_id block, step_id /*last_use*/, Sink&& available) noexcept {
+  static void release(block_id block, Sink&& available) noexcept {
     available(block);
   }
   template <class Sink>

@@ -41,8 +41,8 @@ template <class T>
 concept free_list_policy = is_free_list_v<T>;
 #endif
 
-/// @brief A stack: the block that came free last is the first to go out, while it is warm in the caches.
-/// A new one gives 0, 1, 2, …
+/// @brief A stack: the block that came free last is the first to go out, while it is warm in the caches. A new one
+/// gives 0, 1, 2, …
 /// @complexity constant a block; 4 bytes a block
 class last_released {
  public:

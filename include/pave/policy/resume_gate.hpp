@@ -23,8 +23,7 @@ using resume_gate_allocates = decltype(std::declval<const T&>().allocates(token_
 /// that the coming step computes.
 /// - `token_count must_fit(token_count remaining, token_count chunk) const`: tokens that there must be blocks for
 /// - `token_count allocates(token_count remaining, token_count chunk) const`: tokens that get their blocks now, from
-/// `chunk` to
-///   what must fit
+///   `chunk` to what must fit
 template <class T>
 inline constexpr bool is_resume_gate_v = detail::is_detected_as_v<token_count, detail::resume_gate_must_fit, T>&&
     detail::is_detected_as_v<token_count, detail::resume_gate_allocates, T>;

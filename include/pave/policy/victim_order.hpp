@@ -20,7 +20,7 @@ using victim_order_before =
 
 /// @brief The contract of a victim order over a candidate view:
 /// - `bool before(const View&, std::size_t a, std::size_t b) const`: candidate a is cut before candidate b; a strict
-/// weak order
+///   weak order
 ///
 /// It orders the candidates that may be cut. Whether one may be cut is not its to say: only less important ones than
 /// the requester are asked, and parked ones before running ones.
