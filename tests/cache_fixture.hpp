@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// A small cache to play with, and short words for what its tests do again and again.
+#ifndef PAVE_TESTS_CACHE_FIXTURE_HPP
+#define PAVE_TESTS_CACHE_FIXTURE_HPP
+
+#include "support/catch.hpp"
+
+#include <pave/cache.hpp>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace pave_tests {
+
+/// Sixteen blocks of four tokens, eight sequences, two steps in flight.
+inline pave::kv_cache_options small() {
+  pave::kv_cache_options options;
+  options.blocks = 16;
+  options.tokens_per_block = 4;
+  options.sequences = 8;
+  return options;
+}
+inline pave::kv_cache_options small(std::int64_t blocks) {
+  pave::kv_cache_options options = small();
+  options.blocks = blocks;
+  return options;
+}
+
+template <class Policies = pave::cache_policies>
+struct cache_fixture {
+  explicit cache_fixture(const pave::kv_cache_options& options)
+      : cache(pave::kv_cache<Policies>::create(options).value()) {}
+
+  pave::sequence_id admit(std::int64_t rank, std::int64_t tokens) { return cache.admit(rank, tokens).value(); }
+  pave::result<pave::growth> grow(pave::sequence_id id, std::int64_t tokens) {
+    return cache.grow_or_reclaim(id, tokens, cuts);
+  }
+  pave::result<pave::restore> restore(std::int64_t budget = 1000) { return cache.next_restore(budget, cuts); }
+  /// Begins a step and completes the one before it, as an engine does that waits for each.
+  void next_step() {
+    if (step.value() != 0) static_cast<void>(cache.complete(step));
+    step = cache.begin_step().value();
+  }
+  /// A sequence that runs, with all of its tokens computed. The open step is a new one.
+  pave::sequence_id running(std::int64_t rank, std::int64_t tokens) {
+    const pave::sequence_id id = admit(rank, tokens);
+    next_step();
+    REQUIRE(restore().value().sequence == id);
+    next_step();
+    REQUIRE(cache.computed(id).value() == tokens);
+    return id;
+  }
+  /// A sequence that ran, and lost what is beyond its first `kept` blocks.
+  pave::sequence_id parked(std::int64_t rank, std::int64_t tokens, std::int64_t kept) {
+    const pave::sequence_id id = running(rank, tokens);
+    take(id, held(id) - kept);
+    return id;
+  }
+  /// Takes blocks from the end of a sequence.
+  void take(pave::sequence_id id, std::int64_t blocks) {
+    const bool waits = state(id) != pave::sequence_state::running;
+    const std::array<pave::cut, 1> cut{{{id, {held(id) - blocks, held(id)}, blocks, waits}}};
+    REQUIRE(cache.commit(cut).value() == blocks);
+  }
+
+  [[nodiscard]] std::int64_t held(pave::sequence_id id) const {
+    return static_cast<std::int64_t>(cache.block_table(id).value().size());
+  }
+  [[nodiscard]] std::vector<pave::block_id> table(pave::sequence_id id) const {
+    const pave::span<const pave::block_id> blocks = cache.block_table(id).value();
+    return {blocks.begin(), blocks.end()};
+  }
+  [[nodiscard]] pave::sequence_state state(pave::sequence_id id) const { return cache.progress(id).value().state; }
+  [[nodiscard]] std::int64_t available() const { return cache.pool().available().value(); }
+
+  pave::kv_cache<Policies> cache;
+  std::array<pave::cut, 8> room{};
+  pave::cut_list cuts{room};
+  pave::step_id step;
+};
+
+}  // namespace pave_tests
+
+#endif

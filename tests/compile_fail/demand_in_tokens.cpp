@@ -1,0 +1,12 @@
+// expect: pave: a demand policy needs `block_count blocks(block_count shortage) const`
+// SPDX-License-Identifier: Apache-2.0
+// A demand that answers in tokens is refused, and told what it lacks.
+#include <pave/pave.hpp>
+
+struct in_tokens : pave::exact {
+  static constexpr pave::token_count blocks(pave::block_count shortage) noexcept { return shortage.value(); }
+};
+struct in_tokens_policies : pave::planner_policies {
+  using demand = in_tokens;
+};
+template class pave::eviction_planner<in_tokens_policies>;

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// The stock cut shapes, and one of a user's that cuts from the front, keep the contract.
+#include "contract/cut_shape_contract.hpp"
+#include "support/catch.hpp"
+#include "support/plain_view.hpp"
+
+#include <pave/policy/cut_shape.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace {
+
+/// A user's: the beginning goes, for an engine that can resume from what comes after.
+struct front {
+  static constexpr bool keeps_prefix = false;
+
+  template <class View>
+  pave::shaped_cut cut(const View& view, std::size_t candidate, pave::block_count wanted) const {
+    pave::shaped_cut shaped{{0, 0}, 0};
+    for (pave::block_count at = 0; at < view.blocks(candidate) && shaped.freed < wanted; at += 1) {
+      if (view.reclaimable(candidate, at, at + 1) == 0) continue;
+      shaped.freed += 1;
+      shaped.blocks.last = at + 1;
+    }
+    return shaped;
+  }
+};
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("contract: a cut shape frees what is wanted, with no block to spare",
+                   "[contract][planner]",
+                   pave::tail,
+                   front) {
+  pave_tests::check_cut_shape<TestType>();
+}
+
+TEST_CASE("tail: what is kept is a prefix, and what was shared before the first gain is kept with it", "[planner]") {
+  struct row {
+    const char* shape;
+    std::int64_t wanted;
+    std::int64_t first;
+    std::int64_t freed;
+  };
+  const row each = GENERATE(row{"1111", 1, 3, 1}, row{"1111", 4, 0, 4}, row{"1111", 9, 0, 4}, row{"111s", 1, 2, 1},
+                            row{"11ss", 2, 0, 2}, row{"1s1s1", 2, 2, 2}, row{"1s1s1", 3, 0, 3}, row{"ss11", 2, 2, 2},
+                            row{"ss11", 3, 2, 2}, row{"s1ss", 1, 1, 1}, row{"s1ss", 2, 1, 1});
+  CAPTURE(std::string(each.shape), each.wanted);
+  const pave_tests::plain_view view({pave_tests::candidate(1, 1, each.shape)});
+  const pave::shaped_cut cut = pave::tail::cut(view, 0, each.wanted);
+  CHECK(cut.blocks.first.value() == each.first);
+  CHECK(cut.blocks.last == view.blocks(0));
+  CHECK(cut.freed.value() == each.freed);
+}
+
+TEST_CASE("tail: of blocks that are all shared it cuts none", "[planner]") {
+  const pave_tests::plain_view view({pave_tests::candidate(1, 1, "sss"), pave_tests::candidate(2, 2, "")});
+  for (std::size_t i = 0; i < 2; ++i) {
+    CHECK(pave::tail::cut(view, i, 2).freed.value() == 0);
+    CHECK(pave::tail::cut(view, i, 2).blocks.empty());
+  }
+}

@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: Apache-2.0
+# The first C++ block of ROOT/README.md is what examples/quickstart.cpp has between its markers.
+
+# code_between(<variable> <file> <start> <stop>): the lines between two, less the indentation of the first.
+function(code_between variable path start stop)
+  file(READ "${path}" text)
+  string(FIND "${text}" "${start}" first)
+  if(first EQUAL -1)
+    message(FATAL_ERROR "${path} has no '${start}'")
+  endif()
+  string(SUBSTRING "${text}" ${first} -1 text)
+  string(FIND "${text}" "\n" first)
+  string(SUBSTRING "${text}" ${first} -1 text)
+  string(FIND "${text}" "${stop}" last)
+  if(last EQUAL -1)
+    message(FATAL_ERROR "${path} has no '${stop}' after '${start}'")
+  endif()
+  string(SUBSTRING "${text}" 0 ${last} text)
+  string(REGEX MATCH "^\n+( *)" indented "${text}")
+  set(indent "${CMAKE_MATCH_1}")
+  string(REPLACE "\n${indent}" "\n" text "${text}")
+  string(STRIP "${text}" text)
+  set(${variable} "${text}" PARENT_SCOPE)
+endfunction()
+
+code_between(shown "${ROOT}/README.md" "```cpp\n" "\n```")
+code_between(built "${ROOT}/examples/quickstart.cpp" "// [quickstart]\n" "// [quickstart end]")
+if(shown STREQUAL "")
+  message(FATAL_ERROR "README.md's first C++ block is empty")
+endif()
+if(NOT shown STREQUAL built)
+  message(FATAL_ERROR "README.md shows\n${shown}\n\nbut examples/quickstart.cpp has\n${built}")
+endif()

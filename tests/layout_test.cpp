@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// Layout: blocks for tokens, bytes of a block, and addresses in 64 bits.
+#include "support/catch.hpp"
+
+#include <pave/layout.hpp>
+
+#include <cstdint>
+#include <limits>
+
+namespace {
+
+constexpr std::int64_t most = (std::numeric_limits<std::int64_t>::max)();
+
+static_assert(pave::blocks_for(17, 16) == 2, "usable where a constant is needed");
+
+}  // namespace
+
+TEST_CASE("blocks_for: the quotient, rounded up", "[layout]") {
+  const std::int64_t each = GENERATE(1, 2, 3, 15, 16, 17, 64, 1000);
+  CHECK(pave::blocks_for(0, each).value() == 0);
+  for (std::int64_t blocks = 0; blocks < 5; ++blocks) {
+    CHECK(pave::blocks_for(blocks * each + 1, each).value() == blocks + 1);
+    CHECK(pave::blocks_for((blocks + 1) * each, each).value() == blocks + 1);
+  }
+}
+
+TEST_CASE("blocks_for: exact up to the largest counts there are", "[layout]") {
+  CHECK(pave::blocks_for(most, 1).value() == most);
+  CHECK(pave::blocks_for(most, 2).value() == most / 2 + 1);
+  CHECK(pave::blocks_for(most - 1, 2).value() == most / 2);
+  CHECK(pave::blocks_for(most, 16).value() == most / 16 + 1);
+  CHECK(pave::blocks_for(most - 15, 16).value() == most / 16);
+  CHECK(pave::blocks_for(most, most).value() == 1);
+  CHECK(pave::blocks_for(most - 1, most).value() == 1);
+  CHECK(pave::blocks_for(1, most).value() == 1);
+  CHECK(pave::blocks_for(most, most - 1).value() == 2);
+}
+
+TEST_CASE("kv_layout: keys and values of every layer, head and token", "[layout]") {
+  pave::kv_layout layout;
+  layout.layers = 40;
+  layout.kv_heads = 40;
+  layout.head_size = 128;
+  layout.element_bytes = 2;
+  layout.tokens_per_block = 16;
+  CHECK(layout.bytes_per_token().value() == 2LL * 40 * 40 * 128 * 2);
+  CHECK(layout.bytes_per_block().value() == 2LL * 40 * 40 * 128 * 2 * 16);
+  CHECK(layout.blocks_in(layout.bytes_per_block()).value() == 1);
+  CHECK(layout.blocks_in(layout.bytes_per_block() - 1).value() == 0);
+  CHECK(layout.blocks_in(layout.bytes_per_block().value() * 3914 + 1).value() == 3914);
+
+  layout.kv_heads = 1;  // one group of heads, and one byte an element
+  layout.element_bytes = 1;
+  CHECK(layout.bytes_per_token().value() == 2 * 40 * 128);
+}
+
+TEST_CASE("kv_layout: sizes beyond 32 bits are exact", "[layout]") {
+  pave::kv_layout layout;
+  layout.layers = 128;
+  layout.kv_heads = 128;
+  layout.head_size = 256;
+  layout.element_bytes = 4;
+  layout.tokens_per_block = 1024;
+  CHECK(layout.bytes_per_block().value() == (std::int64_t{2} << (7 + 7 + 8 + 2 + 10)));
+  CHECK(layout.blocks_in(std::int64_t{1} << 45).value() == (std::int64_t{1} << 10));
+}
+
+TEST_CASE("block_offset: the address of a block is exact in 64 bits", "[layout]") {
+  constexpr std::int64_t mebibyte = std::int64_t{1} << 20;
+  CHECK(pave::block_offset(0, 2 * mebibyte).value() == 0);
+  CHECK(pave::block_offset(2'999'999, 2 * mebibyte).value() == 6'291'453'902'848);
+  CHECK(pave::block_offset(2047, mebibyte).value() == (std::int64_t{2047} << 20));
+  CHECK(pave::block_offset(2048, mebibyte).value() == (std::int64_t{1} << 31));
+  CHECK(pave::block_offset(4096, mebibyte).value() == (std::int64_t{1} << 32));
+  constexpr std::int32_t last = (std::numeric_limits<std::int32_t>::max)();
+  CHECK(pave::block_offset(last, 2 * mebibyte).value() == std::int64_t{last} * 2 * mebibyte);
+  CHECK(pave::block_offset(last, std::int64_t{1} << 32).value() == std::int64_t{last} << 32);
+  CHECK(pave::block_offset(1, std::int64_t{1} << 62).value() == std::int64_t{1} << 62);
+}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// Random streams of calls of a kv_cache against a plain model of it, with the content of every block checked; laws 1 to
+// 7 and 10.
+#include "model/cache_walk.hpp"
+#include "model/random.hpp"
+#include "support/catch.hpp"
+
+#include <pave/cache.hpp>
+
+#include <cstdint>
+
+namespace {
+
+constexpr std::uint64_t rounds = 1500;
+constexpr int calls_of_a_round = 250;
+
+struct first_chunk_policies : pave::cache_policies {
+  struct tracker : pave::tracker_policies {
+    using resume_gate = pave::first_chunk;
+  };
+};
+struct whole_sequence_policies : pave::cache_policies {
+  struct planner : pave::planner_policies {
+    using demand = pave::whole_sequence;
+  };
+};
+
+/// From one block to forty, tables narrower than the pool and wider, a reserve now and then.
+pave_tests::model_options random_options(std::uint64_t seed) {
+  pave_tests::random_source random(pave_tests::mix(seed));
+  constexpr std::int64_t tokens_per_block[] = {1, 2, 4, 16};
+  pave_tests::model_options options;
+  options.tokens_per_block = tokens_per_block[seed % 4];
+  options.blocks = random.one_in(4) ? random.between(1, 4) : random.between(5, random.one_in(4) ? 40 : 16);
+  options.sequences = random.one_in(8) ? 1 : random.between(2, 8);
+  options.blocks_per_sequence = random.one_in(3) ? random.between(1, options.blocks) : options.blocks;
+  options.steps_in_flight = random.between(1, 3);
+  options.reserve = random.one_in(3) ? random.between(1, 5) : 0;
+  return options;
+}
+
+template <class Policies>
+void random_rounds(bool whole_gap, bool whole_victims) {
+  pave_tests::for_each_seed(rounds, [&](std::uint64_t seed) {
+    pave_tests::model_options options = random_options(seed);
+    options.whole_gap = whole_gap;
+    options.whole_victims = whole_victims;
+    pave_tests::cache_walk<Policies> walk(options, seed);
+    walk.wander(calls_of_a_round);
+    walk.go_on_until_all_is_done();
+  });
+}
+
+}  // namespace
+
+TEST_CASE("kv_cache: any stream of calls does what a plain model does, and no attention reads a wrong token",
+          "[cache][model]") {
+  random_rounds<pave::cache_policies>(true, false);
+}
+
+TEST_CASE("kv_cache: so it is where a restore begins with what its first chunk needs", "[cache][model]") {
+  random_rounds<first_chunk_policies>(false, false);
+}
+
+TEST_CASE("kv_cache: so it is with the baseline, whose victims give up all, and whose plans report their excess",
+          "[cache][model]") {
+  random_rounds<whole_sequence_policies>(true, true);
+}

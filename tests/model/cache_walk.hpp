@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: Apache-2.0
+// An engine that makes random calls of a kv_cache in every state, and one that then just goes on until all is done.
+#ifndef PAVE_TESTS_MODEL_CACHE_WALK_HPP
+#define PAVE_TESTS_MODEL_CACHE_WALK_HPP
+
+#include "model/cache_driver.hpp"
+#include "model/cache_model.hpp"
+#include "model/random.hpp"
+
+#include <pave/cache.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace pave_tests {
+
+template <class Policies>
+class cache_walk {
+ public:
+  cache_walk(const model_options& chosen, std::uint64_t seed)
+      : driver_(chosen, seed), model_(driver_.model), random_(driver_.random), runs_at_launch_(random_.one_in(2)) {}
+
+  void wander(int calls) {
+    for (int call = 1; call <= calls; ++call) {
+      try {
+        random_call();
+        if (runs_at_launch_ || random_.one_in(10)) model_.stream.run_all();
+      } catch (const fault& found) {
+        throw fault(std::string(found.what()) + " (call " + std::to_string(call) + ")");
+      }
+    }
+  }
+
+  /// Law 4: whatever happened before, an engine that goes on finishes all sequences.
+  void go_on_until_all_is_done() {
+    while (!model_.outside.empty()) driver_.release_outside(*model_.outside.begin());
+    while (!model_.steps.empty()) driver_.complete(model_.steps.front().id);
+    std::map<std::int64_t, std::int64_t> lengths;  // by arrival
+    std::int64_t steps_left = 100;
+    for (const auto& [arrival, s] : model_.sequences) {
+      lengths[arrival] = std::min(model_.longest(), s.goal + random_.between(0, 24));
+      steps_left += 10 + 10 * lengths[arrival];
+    }
+    const bool restores_after_cuts = random_.one_in(2);
+    for (; !model_.sequences.empty(); --steps_left) {
+      expect(steps_left > 0, "law 4: an engine that goes on gets everything done");
+      go_on(lengths, restores_after_cuts);
+    }
+    while (!model_.steps.empty()) driver_.complete(model_.steps.front().id);
+    model_.stream.run_all();
+    expect(model_.available() == model_.options.blocks, "in the end all blocks are available");
+  }
+
+ private:
+  // --- an engine's loop ---
+
+  void go_on(const std::map<std::int64_t, std::int64_t>& lengths, bool restores_after_cuts) {
+    const bool is_full = static_cast<std::int64_t>(model_.steps.size()) == model_.options.steps_in_flight;
+    if (is_full || (!model_.steps.empty() && random_.one_in(3))) {
+      driver_.complete(model_.steps.front().id);
+      std::vector<pave::sequence_id> done;
+      for (const auto& [arrival, s] : model_.sequences) {
+        if (s.computed >= lengths.at(arrival)) done.push_back(s.id);
+      }
+      for (const pave::sequence_id id : done) driver_.end(id, false);
+      return;
+    }
+    driver_.begin_step();
+    std::int64_t budget = random_.between(1, 40);
+    const std::int64_t lost = model_.in_state(pave::sequence_state::parked);
+    for (const pave::sequence_id id : running_by_rank()) {
+      const model_sequence& s = *model_.find(id);
+      const std::int64_t tokens = std::min(budget, lengths.at(s.arrival) - s.scheduled);
+      if (s.runs_now() && tokens > 0 && driver_.grow(id, tokens, everyone())) budget -= tokens;
+    }
+    if (!restores_after_cuts && model_.in_state(pave::sequence_state::parked) != lost) return;
+    while (budget > 0) {
+      const model_sequence* next = model_.first_in_line();
+      const std::int64_t before = next == nullptr ? 0 : next->scheduled;
+      if (!driver_.restore_next(budget, everyone())) return;
+      budget -= next->scheduled - before;
+    }
+  }
+
+  // --- random calls; never two choices in one argument list, whose order compilers choose ---
+
+  void random_call() {
+    const bool may_schedule = !(model_.is_open && model_.is_launched);  // a launched step takes nothing more
+    const std::int64_t kind = random_.between(0, 99);
+    if (kind < 8 || model_.sequences.empty()) return admit();
+    if (kind < 26) return step();
+    if (kind < 30) return driver_.begin_step();
+    if (kind < 35) return complete();
+    if (kind < 38) return model_.launch();
+    if (kind < 43) return truncate();
+    if (kind < 45) return driver_.end(random_id(), random_.one_in(2));
+    if (kind < 48) return set_rank();
+    if (kind < 53) return hold_outside();
+    if (kind < 54) return driver_.move_about();
+    if (!may_schedule) return step();
+    if (kind < 62) return plan_and_commit();
+    if (kind < 63) return random_.one_in(6) ? driver_.reset() : decode_all();
+    if (kind < 73) return restore();
+    if (kind < 80) return decode_all();
+    grow();
+  }
+
+  /// What an engine does in a step, up to its launch.
+  void step() {
+    if (static_cast<std::int64_t>(model_.steps.size()) == model_.options.steps_in_flight)
+      driver_.complete(model_.steps.front().id);
+    driver_.begin_step();
+    decode_all();
+    restore();
+  }
+
+  void admit() {
+    const std::int64_t longest = model_.longest();
+    const std::int64_t tokens = random_.one_in(12) ? random_.between(-1, longest + 20)
+                                                   : random_.between(1, 1 + longest / random_.between(1, 8));
+    const std::int64_t at_most = random_.one_in(4) ? random_.between(-1, longest + 20) : 0;
+    driver_.admit(random_rank(), tokens, at_most);
+  }
+
+  void truncate() {
+    const pave::sequence_id id = random_id();
+    driver_.truncate(id, random_length());
+  }
+  void set_rank() {
+    const pave::sequence_id id = random_id();
+    driver_.set_rank(id, random_rank());
+  }
+  void grow() {
+    const pave::sequence_id id = random_id();
+    const std::int64_t tokens = random_growth();
+    static_cast<void>(driver_.grow(id, tokens, random_room()));
+  }
+
+  void complete() {
+    if (model_.steps.empty() || random_.one_in(20)) return driver_.complete(random_.between(-1, model_.last_begun + 2));
+    const std::size_t which = random_.one_in(4) ? random_.index(model_.steps.size()) : 0;
+    driver_.complete(model_.steps[which].id);
+  }
+
+  void restore() {
+    if (random_.one_in(15)) return static_cast<void>(driver_.restore_next(random_.between(-1, 0), everyone()));
+    for (int most = 8; most > 0; --most) {
+      const std::int64_t budget = random_budget();
+      if (!driver_.restore_next(budget, random_room())) return;
+    }
+  }
+
+  void decode_all() {
+    for (const pave::sequence_id id : running_by_rank()) {
+      const model_sequence* s = model_.find(id);
+      if (!s->runs_now() || driver_.grow(id, 1, everyone())) continue;
+      const bool is_over = s->runs_now() && model_.takes_more();  // it can have no more
+      if (is_over && random_.one_in(3)) driver_.end(id, false);
+    }
+  }
+
+  void plan_and_commit() {
+    const pave::sequence_id requester = random_id();
+    const std::int64_t shortage = random_.between(-1, random_.one_in(4) ? model_.options.blocks : 3);
+    std::vector<pave::cut> cuts = driver_.plan_cuts(requester, shortage, random_room());
+    if (random_.one_in(4) || (cuts.empty() && !random_.one_in(10))) return;
+    if (random_.one_in(5) && !cuts.empty()) forge(cuts[random_.index(cuts.size())]);
+    if (random_.one_in(20) && !cuts.empty()) cuts.push_back(cuts.front());
+    if (random_.one_in(2)) meanwhile(cuts);
+    if (!(model_.is_open && model_.is_launched)) driver_.commit(cuts);
+  }
+  void forge(pave::cut& c) {
+    const std::int64_t by = random_.one_in(2) ? 1 : -1;
+    switch (random_.between(0, 5)) {
+      case 0: c.blocks.first += by; break;
+      case 1: c.blocks.last += by; break;
+      case 2: c.freed += by; break;
+      case 3: c.was_parked = !c.was_parked; break;
+      case 4: c.sequence.generation += 1; break;
+      default: c.sequence = random_id(); break;
+    }
+  }
+  /// Something happens between a plan and its commitment, to a victim where that can be.
+  void meanwhile(const std::vector<pave::cut>& cuts) {
+    if (cuts.empty()) return random_call();
+    const model_sequence* victim = model_.find(cuts[random_.index(cuts.size())].sequence);
+    if (victim == nullptr || victim->table.empty()) return random_call();
+    switch (random_.between(0, 4)) {
+      case 0: return driver_.end(victim->id, false);
+      case 1: return driver_.truncate(victim->id, random_.between(0, victim->goal));
+      case 2: return driver_.share_outside(victim->table[random_.index(victim->table.size())]);
+      case 3: return static_cast<void>(driver_.grow(victim->id, random_growth(), everyone()));
+      default: return random_call();
+    }
+  }
+
+  void hold_outside() {
+    if (model_.outside.size() > 3 || (!model_.outside.empty() && random_.one_in(2))) {
+      const auto which = static_cast<std::ptrdiff_t>(random_.index(model_.outside.size()));
+      return driver_.release_outside(*std::next(model_.outside.begin(), which));
+    }
+    if (random_.one_in(6))
+      return driver_.allocate_outside(random_.between(0, random_.one_in(4) ? model_.options.blocks + 2 : 2));
+    const model_sequence* s = random_sequence();
+    if (s == nullptr || s->table.empty() || random_.one_in(10)) {
+      return driver_.share_outside(static_cast<std::int32_t>(random_.between(-1, model_.options.blocks)));
+    }
+    driver_.share_outside(s->table[random_.index(s->table.size())]);
+  }
+
+  // --- random arguments ---
+
+  model_sequence* random_sequence() {
+    if (model_.sequences.empty()) return nullptr;
+    return &std::next(model_.sequences.begin(), static_cast<std::ptrdiff_t>(random_.index(model_.sequences.size())))
+                ->second;
+  }
+  pave::sequence_id random_id() {
+    if (random_.one_in(40))
+      return {static_cast<std::uint32_t>(random_.between(0, 12)), static_cast<std::uint32_t>(random_.between(0, 3))};
+    if (random_.one_in(30) && !model_.ended.empty()) return model_.ended[random_.index(model_.ended.size())];
+    const model_sequence* s = random_sequence();
+    return s == nullptr ? pave::sequence_id{} : s->id;
+  }
+  std::int64_t random_rank() { return random_.one_in(3) ? random_.between(-3, 3) : 0; }
+  std::int64_t random_budget() {
+    return random_.one_in(3) ? random_.between(1, 5) : random_.between(1, model_.longest() + 1);
+  }
+  std::int64_t random_length() {
+    const model_sequence* s = random_sequence();
+    return random_.one_in(15) || s == nullptr ? random_.between(-2, model_.longest() + 2)
+                                              : random_.between(std::max<std::int64_t>(0, s->goal - 6), s->goal);
+  }
+  std::int64_t random_growth() {
+    if (random_.one_in(30))
+      return random_.one_in(2) ? random_.between(-2, 0) : std::int64_t{1} << random_.between(1, 62);
+    return random_.one_in(3) ? random_.between(1, 3 * model_.options.tokens_per_block) : random_.between(1, 5);
+  }
+  std::size_t random_room() { return random_.one_in(8) ? random_.index(everyone()) : everyone(); }
+  [[nodiscard]] std::size_t everyone() const { return static_cast<std::size_t>(model_.options.sequences); }
+
+  [[nodiscard]] std::vector<pave::sequence_id> running_by_rank() const {
+    std::vector<const model_sequence*> running;
+    for (const auto& [arrival, s] : model_.sequences) {
+      if (s.runs_now()) running.push_back(&s);
+    }
+    std::sort(running.begin(), running.end(),
+              [](const auto* a, const auto* b) { return cache_model::more_important(*a, *b); });
+    std::vector<pave::sequence_id> ids(running.size());
+    std::transform(running.begin(), running.end(), ids.begin(), [](const model_sequence* s) { return s->id; });
+    return ids;
+  }
+
+  cache_driver<Policies> driver_;
+  cache_model& model_;
+  random_source& random_;
+  bool runs_at_launch_;
+};
+
+}  // namespace pave_tests
+
+#endif

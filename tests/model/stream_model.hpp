@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// A device in small: memory of blocks, and one stream of work that runs in order, later than it is launched.
+#ifndef PAVE_TESTS_MODEL_STREAM_MODEL_HPP
+#define PAVE_TESTS_MODEL_STREAM_MODEL_HPP
+
+#include "model/random.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <utility>
+#include <vector>
+
+namespace pave_tests {
+
+/// The keys and values of a token are a hash of it and of what the cache holds of the token before it. So they are
+/// right only where every token before them was right, and a wrong, stale, missing or reused block is seen.
+class stream_model {
+ public:
+  stream_model(std::int64_t blocks, std::int64_t tokens_per_block)
+      : tokens_per_block_(tokens_per_block), memory_(static_cast<std::size_t>(blocks * tokens_per_block), garbage) {}
+
+  /// A launched step computes the positions [first, last) of one sequence.
+  /// @param table its physical blocks, as the kernel gets them at the launch
+  /// @param tokens what the sequence says, up to `last`
+  void launch(std::int64_t step,
+              const std::vector<std::int32_t>& table,
+              std::int64_t first,
+              std::int64_t last,
+              const std::vector<std::uint64_t>& tokens) {
+    queue_.push_back({step, table, first, last, {tokens.begin(), tokens.begin() + last}});
+  }
+  /// A block came free: whatever is launched from now on must not find its content.
+  void spoil(std::int32_t block) { queue_.push_back({0, {block}, 0, tokens_per_block_, {}}); }
+
+  void run_all() {
+    while (!queue_.empty()) run_next();
+  }
+  /// All that was launched for `step` and before it is done.
+  void run_through(std::int64_t step) {
+    std::size_t count = queue_.size();
+    while (count > 0 && (queue_[count - 1].step == 0 || queue_[count - 1].step > step)) --count;
+    for (; count > 0; --count) run_next();
+  }
+
+  /// Whether the positions [0, end) hold what `tokens` make of them.
+  [[nodiscard]] bool holds(const std::vector<std::int32_t>& table,
+                           std::int64_t end,
+                           const std::vector<std::uint64_t>& tokens) const {
+    std::uint64_t right = beginning;
+    for (std::int64_t position = 0; position < end; ++position) {
+      right = content(right, tokens[static_cast<std::size_t>(position)]);
+      if (memory_[at(table, position)] != right) return false;
+    }
+    return true;
+  }
+
+ private:
+  static constexpr std::uint64_t garbage = 0xdeadbeefdeadbeefU;
+  static constexpr std::uint64_t beginning = 1;
+
+  struct work {
+    std::int64_t step;  // 0: spoil the block
+    std::vector<std::int32_t> table;
+    std::int64_t first, last;
+    std::vector<std::uint64_t> tokens;
+  };
+
+  static std::uint64_t content(std::uint64_t before, std::uint64_t token) { return mix(before ^ token); }
+
+  [[nodiscard]] std::size_t at(const std::vector<std::int32_t>& table, std::int64_t position) const {
+    const std::int64_t block = table.at(static_cast<std::size_t>(position / tokens_per_block_));
+    return static_cast<std::size_t>(block * tokens_per_block_ + position % tokens_per_block_);
+  }
+
+  void run_next() {
+    const work next = std::move(queue_.front());
+    queue_.pop_front();
+    for (std::int64_t position = next.first; position < next.last; ++position) {
+      const std::uint64_t before = position == 0 ? beginning : memory_[at(next.table, position - 1)];
+      memory_[at(next.table, position)] =
+          next.step == 0 ? garbage : content(before, next.tokens[static_cast<std::size_t>(position)]);
+    }
+    if (next.step != 0)
+      expect(holds(next.table, next.last, next.tokens), "law 7: attention reads no missing and no wrong token");
+  }
+
+  std::int64_t tokens_per_block_;
+  std::vector<std::uint64_t> memory_;
+  std::deque<work> queue_;
+};
+
+}  // namespace pave_tests
+
+#endif

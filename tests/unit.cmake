@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+# pave_tests: every *_test.cpp below tests/ in one program, so that two definitions of one thing would clash.
+pave_find(Catch2 catch2 catch2 catch2)
+
+if(Catch2_VERSION VERSION_LESS 3)
+  set(catch2_library Catch2::Catch2)
+  set(catch2_main support/main.cpp)
+  # Its macro must come before Catch2's header, and the runner's own speed tells nothing.
+  set_source_files_properties(support/main.cpp PROPERTIES SKIP_PRECOMPILE_HEADERS ON COMPILE_OPTIONS -O0)
+else()
+  set(catch2_library Catch2::Catch2WithMain)
+  set(catch2_main)
+  # Catch2 3 is compiled against one standard library, and links with no other.
+  include(CheckCXXSourceCompiles)
+  set(CMAKE_REQUIRED_LIBRARIES Catch2::Catch2WithMain)
+  check_cxx_source_compiles(
+    "#include <catch2/catch_test_macros.hpp>
+     #include <string>
+     TEST_CASE(\"links\") { REQUIRE(std::string(1, 'a') == \"a\"); }"
+    PAVE_CATCH2_LINKS
+  )
+  unset(CMAKE_REQUIRED_LIBRARIES)
+  if(NOT PAVE_CATCH2_LINKS)
+    set(reason "the installed Catch2 was built for another standard library")
+    if(NOT CMAKE_CXX_FLAGS MATCHES "-stdlib=libc\\+\\+")
+      message(FATAL_ERROR "${PAVE_TEST_PREFIX}: ${Catch2_DIR} does not link")
+    endif()
+    message(WARNING "${PAVE_TEST_PREFIX}: ${reason}, so that only the tests without Catch2 are built")
+    pave_add_test("the Catch2 tests (${reason})" "${CMAKE_COMMAND}" -E echo skipped)
+    set_tests_properties(
+      "${PAVE_TEST_PREFIX}: the Catch2 tests (${reason})" PROPERTIES SKIP_REGULAR_EXPRESSION skipped
+    )
+    return()
+  endif()
+endif()
+
+file(GLOB_RECURSE sources CONFIGURE_DEPENDS *_test.cpp)
+if(NOT PAVE_BUILD_EXAMPLES)
+  message(STATUS "PAVE_BUILD_EXAMPLES is off: the tests of the replay (tests/replay) are left out")
+  list(FILTER sources EXCLUDE REGEX "/tests/replay/")
+endif()
+
+add_executable(pave_tests ${sources} ${catch2_main})
+target_include_directories(pave_tests PRIVATE "${CMAKE_CURRENT_SOURCE_DIR}")
+target_link_libraries(pave_tests PRIVATE pave::pave pave_warnings ${catch2_library})
+target_precompile_headers(pave_tests PRIVATE support/catch.hpp)
+target_compile_definitions(
+  pave_tests PRIVATE PAVE_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
+                     PAVE_DEFAULT_DATA_DIR="${PROJECT_SOURCE_DIR}/../shared/data"
+)
+if(PAVE_BUILD_EXAMPLES)
+  target_link_libraries(pave_tests PRIVATE pave_replay_lib)
+  target_compile_definitions(pave_tests PRIVATE PAVE_REPLAY_BINARY="$<TARGET_FILE:pave-replay>")
+  add_dependencies(pave_tests pave-replay)
+endif()
+
+list(APPEND CMAKE_MODULE_PATH "${Catch2_DIR}")
+include(Catch)
+# The inner quotes keep the prefix's last space on its way through a command line of cmake.
+catch_discover_tests(
+  pave_tests
+  TEST_PREFIX "'${PAVE_TEST_PREFIX}: '"
+  PROPERTIES LABELS "${PAVE_TEST_PREFIX}"
+)
