@@ -25,25 +25,27 @@ struct toy_engine {
 
 int main() {
   toy_engine engine;
-  pave::cut room[2];
-  pave::cut_list cuts(room);  // the caller's buffer: one place a sequence is always enough
   // [quickstart]
   pave::kv_cache_options options;
-  options.blocks = 8;  // of 16 tokens: room for the two prompts, but not for all that they will say
+  options.blocks = 8;  // of 16 tokens: room for the two prompts, but not for all that follows
   auto cache = pave::kv_cache<>::create(options).value();  // the only call that allocates
+  pave::cut room[2];
+  pave::cut_list cuts(room);  // filled with whom to stop, and what they lost
   const pave::sequence_id ids[] = {*cache.admit(/*rank*/ 1, /*prompt*/ 60), *cache.admit(2, 60)};
   for (int i = 0; i < 40; ++i) {
     const pave::step_id step = *cache.begin_step();
-    for (const pave::sequence_id id : ids) {  // by rank: each running one needs its next token
+    for (const pave::sequence_id id : ids) {  // by rank; one that waits is told so
       if (auto grown = cache.grow_or_reclaim(id, 1, cuts)) engine.decode(id, grown->tokens);
-      for (const pave::cut& cut : cuts.used()) engine.stop(cut);  // lost exactly what was missing
+      for (const pave::cut& cut : cuts.used()) engine.stop(cut);
     }
-    while (auto next = cache.next_restore(/*token budget*/ 2048, cuts))  // new, or back: only what is not there
-      engine.prefill(next->sequence, next->tokens);
+    while (auto next = cache.next_restore(2048, cuts)) engine.prefill(next->sequence, next->tokens);  // new, or back
     cache.complete(step).value();  // the engine has run it
-    if (i == 35) cache.finish(ids[0]).value();
   }
   // [quickstart end]
+  cache.finish(ids[0]).value();
+  const pave::step_id step = *cache.begin_step();
+  while (auto next = cache.next_restore(2048, cuts)) engine.prefill(next->sequence, next->tokens);
+  cache.complete(step).value();
   const pave::cache_snapshot now = cache.snapshot();
   std::printf("%d tokens lost, %d computed again\n", static_cast<int>(now.tokens_lost.value()),
               static_cast<int>(now.tokens_restored.value()));
