@@ -14,14 +14,14 @@
 namespace replay {
 
 /// What happens when the pool runs short.
-enum class policy {
+enum class policy : std::uint8_t {
   whole,      ///< whole-request preemption, content forgotten: vLLM without prefix caching
   partial,    ///< pave: exactly the missing blocks
   unlimited,  ///< a pool that never runs short
 };
 
 /// When a stopped or waiting request may come in, under `policy::partial`.
-enum class gate { whole_gap, first_chunk };
+enum class gate : std::uint8_t { whole_gap, first_chunk };
 
 struct engine_settings {
   std::int64_t pool_blocks = 0;  ///< usable blocks; `policy::unlimited` ignores it

@@ -42,11 +42,14 @@ using candidates_reclaimable =
 ///   if it lets them go; the sum over the blocks of a range. A block that candidates share with each other counts for
 ///   none of them
 template <class T>
-inline constexpr bool is_candidate_view_v = detail::is_detected_as_v<std::size_t, detail::candidates_size, T>&&
-    detail::is_detected_v<detail::candidates_key, T>&& detail::is_detected_as_v<bool, detail::candidates_rank_less, T>&&
-        detail::is_detected_as_v<bool, detail::candidates_parked, T>&&
-            detail::is_detected_as_v<block_count, detail::candidates_blocks, T>&&
-                detail::is_detected_as_v<block_count, detail::candidates_reclaimable, T>;
+inline constexpr bool is_candidate_view_v = detail::all({
+    detail::is_detected_as_v<std::size_t, detail::candidates_size, T>,
+    detail::is_detected_v<detail::candidates_key, T>,
+    detail::is_detected_as_v<bool, detail::candidates_rank_less, T>,
+    detail::is_detected_as_v<bool, detail::candidates_parked, T>,
+    detail::is_detected_as_v<block_count, detail::candidates_blocks, T>,
+    detail::is_detected_as_v<block_count, detail::candidates_reclaimable, T>,
+});
 
 #if PAVE_HAS_CONCEPTS
 template <class T>

@@ -21,11 +21,12 @@ template <class Integer>
 constexpr std::int64_t to_int64(Integer value) noexcept {
   constexpr std::int64_t most = (std::numeric_limits<std::int64_t>::max)();
   constexpr std::int64_t least = (std::numeric_limits<std::int64_t>::min)();
-  if constexpr (sizeof(Integer) >= sizeof(std::int64_t) && !std::is_same_v<Integer, std::int64_t>) {
-    if (value > 0 && value > static_cast<Integer>(most)) return most;
-    if constexpr (sizeof(Integer) > sizeof(std::int64_t) && std::is_signed_v<Integer>) {
-      if (value < static_cast<Integer>(least)) return least;
-    }
+  constexpr bool is_wider = sizeof(Integer) > sizeof(std::int64_t);
+  if constexpr (is_wider || (std::is_unsigned_v<Integer> && sizeof(Integer) == sizeof(std::int64_t))) {
+    if (value > static_cast<Integer>(most)) return most;
+  }
+  if constexpr (is_wider && std::is_signed_v<Integer>) {
+    if (value < static_cast<Integer>(least)) return least;
   }
   return static_cast<std::int64_t>(value);
 }

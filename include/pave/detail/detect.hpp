@@ -3,6 +3,7 @@
 #ifndef PAVE_DETAIL_DETECT_HPP
 #define PAVE_DETAIL_DETECT_HPP
 
+#include <initializer_list>
 #include <type_traits>
 
 namespace pave {
@@ -28,6 +29,14 @@ inline constexpr bool detected_as<Result, true, Expression, Arguments...> =
 template <class Result, template <class...> class Expression, class... Arguments>
 inline constexpr bool is_detected_as_v =
     detected_as<Result, is_detected_v<Expression, Arguments...>, Expression, Arguments...>;
+
+/// True where every requirement of a contract is met.
+constexpr bool all(std::initializer_list<bool> requirements) noexcept {
+  for (const bool is_met : requirements) {
+    if (!is_met) return false;
+  }
+  return true;
+}
 
 }  // namespace detail
 }  // namespace v0

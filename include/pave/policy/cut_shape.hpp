@@ -31,8 +31,10 @@ using cut_shape_keeps_prefix = decltype(T::keeps_prefix);
 ///   can come free where those are fewer; a shorter range of the same shape would free less. `wanted` is at least 1.
 /// - `static constexpr bool keeps_prefix`: every cut reaches to the candidate's end, so that what is left is a prefix
 template <class T, class View>
-inline constexpr bool is_cut_shape_v = detail::is_detected_as_v<shaped_cut, detail::cut_shape_cut, T, View>&&
-    detail::is_detected_as_v<bool, detail::cut_shape_keeps_prefix, T>;
+inline constexpr bool is_cut_shape_v = detail::all({
+    detail::is_detected_as_v<shaped_cut, detail::cut_shape_cut, T, View>,
+    detail::is_detected_as_v<bool, detail::cut_shape_keeps_prefix, T>,
+});
 
 #if PAVE_HAS_CONCEPTS
 template <class T, class View>

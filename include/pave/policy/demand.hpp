@@ -26,9 +26,11 @@ using demand_spares_requester = decltype(T::spares_requester);
 /// - `static constexpr bool whole_victims`: a victim gives up all it has, however little is missing
 /// - `static constexpr bool spares_requester`: a requester that nobody can help keeps its blocks while it waits
 template <class T>
-inline constexpr bool is_demand_v = detail::is_detected_as_v<block_count, detail::demand_blocks, T>&&
-    detail::is_detected_as_v<bool, detail::demand_whole_victims, T>&&
-        detail::is_detected_as_v<bool, detail::demand_spares_requester, T>;
+inline constexpr bool is_demand_v = detail::all({
+    detail::is_detected_as_v<block_count, detail::demand_blocks, T>,
+    detail::is_detected_as_v<bool, detail::demand_whole_victims, T>,
+    detail::is_detected_as_v<bool, detail::demand_spares_requester, T>,
+});
 
 #if PAVE_HAS_CONCEPTS
 template <class T>

@@ -42,10 +42,14 @@ using fence_delays = decltype(T::delays);
 /// - `block_count fenced() const`: blocks that were released and are not safe yet
 /// - `static constexpr bool delays`: whether a released block may be safe later than at once
 template <class T>
-inline constexpr bool is_fence_v = detail::is_detected_as_v<bool, detail::fence_reserve, T>&&
-    detail::is_detected_v<detail::fence_used, T>&& detail::is_detected_v<detail::fence_release, T>&&
-        detail::is_detected_as_v<bool, detail::fence_delays, T>&& detail::is_detected_v<detail::fence_complete, T>&&
-            detail::is_detected_as_v<block_count, detail::fence_fenced, T>;
+inline constexpr bool is_fence_v = detail::all({
+    detail::is_detected_as_v<bool, detail::fence_reserve, T>,
+    detail::is_detected_v<detail::fence_used, T>,
+    detail::is_detected_v<detail::fence_release, T>,
+    detail::is_detected_as_v<bool, detail::fence_delays, T>,
+    detail::is_detected_v<detail::fence_complete, T>,
+    detail::is_detected_as_v<block_count, detail::fence_fenced, T>,
+});
 
 #if PAVE_HAS_CONCEPTS
 template <class T>

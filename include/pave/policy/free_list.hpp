@@ -32,9 +32,12 @@ using free_list_size = decltype(std::declval<const T&>().size());
 /// - `void put(block_id)`: a block comes free; each block is put once between two takes of it
 /// - `block_count size() const`: how many are free
 template <class T>
-inline constexpr bool is_free_list_v = detail::is_detected_as_v<bool, detail::free_list_reserve, T>&&
-    detail::is_detected_v<detail::free_list_take, T>&& detail::is_detected_v<detail::free_list_put, T>&&
-        detail::is_detected_as_v<block_count, detail::free_list_size, T>;
+inline constexpr bool is_free_list_v = detail::all({
+    detail::is_detected_as_v<bool, detail::free_list_reserve, T>,
+    detail::is_detected_v<detail::free_list_take, T>,
+    detail::is_detected_v<detail::free_list_put, T>,
+    detail::is_detected_as_v<block_count, detail::free_list_size, T>,
+});
 
 #if PAVE_HAS_CONCEPTS
 template <class T>

@@ -34,9 +34,12 @@ class lock_scope {
 
 /// @brief The contract of a lock: `lock()` and `unlock()`, as of the standard's BasicLockable, movable while unlocked.
 template <class T>
-inline constexpr bool is_lock_v =
-    detail::is_detected_v<detail::lock_lock, T>&& detail::is_detected_v<detail::lock_unlock, T>&&
-        std::is_nothrow_move_constructible_v<T>&& std::is_nothrow_move_assignable_v<T>;
+inline constexpr bool is_lock_v = detail::all({
+    detail::is_detected_v<detail::lock_lock, T>,
+    detail::is_detected_v<detail::lock_unlock, T>,
+    std::is_nothrow_move_constructible_v<T>,
+    std::is_nothrow_move_assignable_v<T>,
+});
 
 #if PAVE_HAS_CONCEPTS
 template <class T>

@@ -25,8 +25,10 @@ using resume_gate_allocates = decltype(std::declval<const T&>().allocates(token_
 /// - `token_count allocates(token_count remaining, token_count chunk) const`: tokens that get their blocks now, from
 ///   `chunk` to what must fit
 template <class T>
-inline constexpr bool is_resume_gate_v = detail::is_detected_as_v<token_count, detail::resume_gate_must_fit, T>&&
-    detail::is_detected_as_v<token_count, detail::resume_gate_allocates, T>;
+inline constexpr bool is_resume_gate_v = detail::all({
+    detail::is_detected_as_v<token_count, detail::resume_gate_must_fit, T>,
+    detail::is_detected_as_v<token_count, detail::resume_gate_allocates, T>,
+});
 
 #if PAVE_HAS_CONCEPTS
 template <class T>

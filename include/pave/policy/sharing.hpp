@@ -44,12 +44,15 @@ using sharing_settle = decltype(std::declval<T&>().settle(block_id{}));
 ///
 /// A release is drops first and settling after, so that one bad id among many leaves everything as it was.
 template <class T>
-inline constexpr bool is_sharing_v = detail::is_detected_as_v<bool, detail::sharing_reserve, T>&&
-    detail::is_detected_as_v<std::uint32_t, detail::sharing_holders, T>&&
-        detail::is_detected_v<detail::sharing_hold, T>&& detail::is_detected_as_v<bool, detail::sharing_share, T>&&
-            detail::is_detected_as_v<bool, detail::sharing_drop, T>&&
-                detail::is_detected_v<detail::sharing_undo_drop, T>&&
-                    detail::is_detected_as_v<bool, detail::sharing_settle, T>;
+inline constexpr bool is_sharing_v = detail::all({
+    detail::is_detected_as_v<bool, detail::sharing_reserve, T>,
+    detail::is_detected_as_v<std::uint32_t, detail::sharing_holders, T>,
+    detail::is_detected_v<detail::sharing_hold, T>,
+    detail::is_detected_as_v<bool, detail::sharing_share, T>,
+    detail::is_detected_as_v<bool, detail::sharing_drop, T>,
+    detail::is_detected_v<detail::sharing_undo_drop, T>,
+    detail::is_detected_as_v<bool, detail::sharing_settle, T>,
+});
 
 #if PAVE_HAS_CONCEPTS
 template <class T>
