@@ -23,8 +23,8 @@
 #define major(dev) gnu_dev_major(dev)
 #define minor(dev) gnu_dev_minor(dev)
 #define makedev(a, b) gnu_dev_makedev(a, b)
-#define roundup(x, y) ((((x) + ((y)-1)) / (y)) * (y))
-#define howmany(x, y) (((x) + ((y)-1)) / (y))
+#define roundup(x, y) round_up_to(x, y)
+#define howmany(x, y) how_many_of(x, y)
 // <X11/X.h>, <X11/Xlib.h>
 #define None 0L
 #define Bool int
