@@ -32,8 +32,10 @@ bool same_name(std::string_view one, std::string_view other) noexcept {
                     [](char left, char right) { return to_lower(left) == to_lower(right); });
 }
 
+using name_column = std::string_view fitted_costs::*;
+
 /// Each name of one column once, in the order of the table.
-std::string list_names(std::string_view fitted_costs::*column) {
+std::string list_names(name_column column) {
   std::string names;
   for (auto row = table.begin(); row != table.end(); ++row) {
     const std::string_view name = (*row).*column;

@@ -191,12 +191,17 @@ std::string heading(const report& results) {
          whole(static_cast<double>(of.tokens_per_block)) + " tokens, " + tenths(gib) + " GiB\n";
 }
 
+using count_of = std::int64_t summary::*;
+using sample_of = distribution summary::*;
+using figure_of = std::optional<double> distribution::*;
+using share_of = std::optional<double> attainment::*;
+
 std::vector<column> memory_columns(const report& results) {
-  const auto count = [&](const char* group, const char* name, std::int64_t summary::*member) {
+  const auto count = [&](const char* group, const char* name, count_of member) {
     return make_column(results, group, name, whole,
                        [member](const summary& of) { return static_cast<double>(of.*member); });
   };
-  const auto restore = [&](const char* name, std::optional<double> distribution::*member) {
+  const auto restore = [&](const char* name, figure_of member) {
     return make_column(results, "restores", name, tenths,
                        [member](const summary& of) { return of.restore_latency_ms.*member; });
   };
@@ -214,8 +219,7 @@ std::vector<column> memory_columns(const report& results) {
 }
 
 std::vector<column> latency_columns(const report& results) {
-  const auto latency = [&](const char* group, const char* name, distribution summary::*sample,
-                           std::optional<double> distribution::*member) {
+  const auto latency = [&](const char* group, const char* name, sample_of sample, figure_of member) {
     return make_column(results, group, name, tenths,
                        [sample, member](const summary& of) { return (of.*sample).*member; });
   };
@@ -238,7 +242,7 @@ std::vector<column> slo_columns(const report& results) {
   std::vector<column> columns;
   for (std::size_t first = 0; first < bounds.size(); first += bounds_in_group) {
     const std::size_t last = (std::min)(first + bounds_in_group, bounds.size());
-    const auto add = [&](const std::string& group, std::optional<double> attainment::*member) {
+    const auto add = [&](const std::string& group, share_of member) {
       for (std::size_t i = first; i < last; ++i) {
         columns.push_back(make_column(results, group, "≤ " + typed(bounds[i]), percent,
                                       [i, member](const summary& of) { return of.slo[i].*member; }));

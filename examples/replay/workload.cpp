@@ -41,7 +41,9 @@ constexpr double ticks_per_second = 1e7;
 /// In [0, 1), from the upper 53 bits; the distributions of <random> differ between standard libraries.
 double draw_uniform(std::mt19937_64& random) { return static_cast<double>(random() >> 11U) * 0x1p-53; }
 
-std::int64_t draw_length(std::mt19937_64& random, double quantile::*length) {
+using length_column = double quantile::*;
+
+std::int64_t draw_length(std::mt19937_64& random, length_column length) {
   const double share = draw_uniform(random);
   const auto above = std::upper_bound(quantiles.begin(), quantiles.end(), share,
                                       [](double wanted, const quantile& row) { return wanted < row.share; });

@@ -229,7 +229,9 @@ TEST_CASE("pave-replay: a trace longer than the buffer of the reader is read who
 
 namespace {
 
-std::vector<double> column(const std::vector<replay::request>& requests, std::int64_t replay::request::*member) {
+using token_field = std::int64_t replay::request::*;
+
+std::vector<double> column(const std::vector<replay::request>& requests, token_field member) {
   std::vector<double> values;
   for (const replay::request& one : requests) values.push_back(static_cast<double>(one.*member));
   std::sort(values.begin(), values.end());

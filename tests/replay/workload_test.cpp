@@ -12,7 +12,9 @@
 
 namespace {
 
-std::vector<double> column(const std::vector<replay::request>& requests, std::int64_t replay::request::*member) {
+using token_field = std::int64_t replay::request::*;
+
+std::vector<double> column(const std::vector<replay::request>& requests, token_field member) {
   std::vector<double> values;
   for (const replay::request& one : requests) values.push_back(static_cast<double>(one.*member));
   std::sort(values.begin(), values.end());
