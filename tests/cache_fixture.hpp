@@ -10,6 +10,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 namespace pave_tests {
@@ -62,7 +63,10 @@ struct cache_fixture {
   void take(pave::sequence_id id, std::int64_t blocks) {
     const bool waits = state(id) != pave::sequence_state::running;
     const std::array<pave::cut, 1> cut{{{id, {held(id) - blocks, held(id)}, blocks, waits}}};
-    REQUIRE(cache.commit(cut).value() == blocks);
+    // For one that matters more than all others, and goes again.
+    const pave::sequence_id requester = cache.admit((std::numeric_limits<std::int64_t>::min)(), 1).value();
+    REQUIRE(cache.commit(requester, cut).value() == blocks);
+    REQUIRE(cache.finish(requester).has_value());
   }
 
   [[nodiscard]] std::int64_t held(pave::sequence_id id) const {

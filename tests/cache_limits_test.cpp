@@ -35,9 +35,9 @@ void require_empty(pave::kv_cache<>& cache) {
   REQUIRE(cache.next_restore(1, cuts).code() == errc::no_step);
   REQUIRE(cache.complete(1).code() == errc::no_step);
   REQUIRE(cache.plan_cuts(id, 1, cuts).code() == errc::stale);
-  REQUIRE(cache.commit(cuts.used()).value() == 0);
+  REQUIRE(cache.commit(id, cuts.used()).code() == errc::stale);
   room[0] = {id, {0, 1}, 1, false};
-  REQUIRE(cache.commit(pave::span<const pave::cut>(room.data(), 1)).code() == errc::stale);
+  REQUIRE(cache.commit(id, pave::span<const pave::cut>(room.data(), 1)).code() == errc::stale);
   cache.reset();
   REQUIRE(cache.block_table(id).code() == errc::stale);
   REQUIRE(cache.computed(id).code() == errc::stale);
@@ -154,7 +154,7 @@ TEST_CASE("kv_cache: a pool of one block, with one slot", "[cache]") {
   REQUIRE(f.grow(id, 1).has_value());
   REQUIRE(f.grow(id, 1).code() == errc::never_fits);
   f.next_step();
-  f.take(id, 1);
+  f.cache.reset();
   REQUIRE(f.available() == 1);
   REQUIRE(f.restore()->tokens == pave::token_range{0, 4});
   REQUIRE(f.cache.finish(id).has_value());

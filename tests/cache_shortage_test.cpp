@@ -107,9 +107,9 @@ TEST_CASE("grow_or_reclaim: with too little room for the cuts nothing moves", "[
   const pave::sequence_id third = f.running(2, 8);
   std::array<pave::cut, 1> one{};
   pave::cut_list little(one);
-  REQUIRE(f.cache.grow_or_reclaim(first, 12, little).code() == errc::table_full);
+  REQUIRE(f.cache.grow_or_reclaim(first, 12, little).code() == errc::buffer_too_small);
   pave::cut_list none;
-  REQUIRE(f.cache.grow_or_reclaim(first, 1, none).code() == errc::table_full);
+  REQUIRE(f.cache.grow_or_reclaim(first, 1, none).code() == errc::buffer_too_small);
   REQUIRE(little.used().empty());
   for (const pave::sequence_id id : {first, second, third}) {
     REQUIRE(f.state(id) == sequence_state::running);
@@ -215,7 +215,7 @@ TEST_CASE("next_restore: errors change nothing and say why", "[cache]") {
   REQUIRE(f.grow(gives, 1).code() == errc::shortage);
   f.take(back, 3);
   pave::cut_list none;
-  REQUIRE(f.cache.next_restore(100, none).code() == errc::table_full);
+  REQUIRE(f.cache.next_restore(100, none).code() == errc::buffer_too_small);
   REQUIRE(f.held(gives) == 3);
   REQUIRE(f.state(back) == sequence_state::parked);
   REQUIRE(f.restore()->sequence == back);
@@ -232,10 +232,10 @@ TEST_CASE("plan_cuts: a plan moves nothing, and commit frees what it said", "[ca
   REQUIRE(plan.over_evicted() == 0);
   REQUIRE(f.held(last) == 5);
   REQUIRE(f.state(last) == sequence_state::running);
-  REQUIRE(f.cache.commit(f.cuts.used()).value() == 3);
+  REQUIRE(f.cache.commit(first, f.cuts.used()).value() == 3);
   REQUIRE(f.held(last) == 2);
   REQUIRE(f.state(last) == sequence_state::parked);
-  REQUIRE(f.cache.commit(f.cuts.used()).code() == errc::stale);
+  REQUIRE(f.cache.commit(first, f.cuts.used()).code() == errc::stale);
 }
 
 TEST_CASE("plan_cuts: errors say why, and nothing asked is an empty plan", "[cache]") {
@@ -244,12 +244,12 @@ TEST_CASE("plan_cuts: errors say why, and nothing asked is an empty plan", "[cac
   const pave::sequence_id last = f.running(1, 20);
   REQUIRE(f.cache.plan_cuts(first, 0, f.cuts).value().freed == 0);
   REQUIRE(f.cuts.used().empty());
-  REQUIRE(f.cache.commit(f.cuts.used()).value() == 0);
+  REQUIRE(f.cache.commit(first, f.cuts.used()).value() == 0);
   REQUIRE(f.cache.plan_cuts(first, -1, f.cuts).code() == errc::invalid_argument);
   REQUIRE(f.cache.plan_cuts(first, 7, f.cuts).error().missing == 2);
   REQUIRE(f.cache.plan_cuts(last, 1, f.cuts).error().missing == 1);
   pave::cut_list none;
-  REQUIRE(f.cache.plan_cuts(first, 1, none).code() == errc::table_full);
+  REQUIRE(f.cache.plan_cuts(first, 1, none).code() == errc::buffer_too_small);
 }
 
 TEST_CASE("commit: a plan is refused whole where one of its victims changed since", "[cache]") {
@@ -282,7 +282,7 @@ TEST_CASE("commit: a plan is refused whole where one of its victims changed sinc
   SECTION("it is named twice") { f.cuts.add(plan[0]); }
   const std::vector<pave::cut> late(f.cuts.used().begin(), f.cuts.used().end());
   const std::int64_t before = f.available();
-  REQUIRE(f.cache.commit(late.size() >= plan.size() ? late : plan).code() == errc::stale);
+  REQUIRE(f.cache.commit(first, late.size() >= plan.size() ? late : plan).code() == errc::stale);
   REQUIRE(f.available() == before);
   REQUIRE(f.held(second) >= 4);
 }

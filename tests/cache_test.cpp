@@ -46,13 +46,14 @@ TEST_CASE("admit: the capacity counts, not what others hold today", "[cache]") {
   REQUIRE(f.cache.admit(1, 64).has_value());
 }
 
-TEST_CASE("admit: a sequence that is wider than the table, or has no slot, finds the table full", "[cache]") {
+TEST_CASE("admit: a sequence that is wider than the table never fits, and without a slot the table is full",
+          "[cache]") {
   pave::kv_cache_options options = small();
   options.blocks_per_sequence = 4;
   options.sequences = 2;
   fixture f(options);
   const auto wide = f.cache.admit(0, 21);
-  REQUIRE(wide.code() == errc::table_full);
+  REQUIRE(wide.code() == errc::never_fits);
   REQUIRE(wide.error().missing == 2);
   const pave::sequence_id first = f.admit(0, 16);
   static_cast<void>(f.admit(0, 1));
@@ -183,11 +184,11 @@ TEST_CASE("grow_or_reclaim: errors change nothing and say why", "[cache]") {
   const pave::sequence_id id = f.running(0, 8);
   REQUIRE(f.grow(id, -1).code() == errc::invalid_argument);
   const auto too_wide = f.grow(id, 4 * 6 - 8 + 1);
-  REQUIRE(too_wide.code() == errc::table_full);
+  REQUIRE(too_wide.code() == errc::never_fits);
   REQUIRE(too_wide.error().missing == 1);
   const auto never = f.grow(id, 4 * 16 - 8 + 5);
   REQUIRE(never.code() == errc::never_fits);
-  REQUIRE(never.error().missing == 2);
+  REQUIRE(never.error().missing == 12);
   REQUIRE(f.state(id) == sequence_state::running);
   REQUIRE(f.held(id) == 2);
   REQUIRE(f.cache.progress(id)->goal == 8);

@@ -94,7 +94,7 @@ class frugal_engine {
       case 5: static_cast<void>(cache_.complete(random.between(-1, completed_ + 3))); break;
       case 6:
         if (cache_.plan_cuts(id, random.between(-1, 5), cuts) && random.one_in(2))
-          static_cast<void>(cache_.commit(cuts.used()));
+          static_cast<void>(cache_.commit(id, cuts.used()));
         break;
       case 7: random.one_in(20) ? cache_.reset() : look(id); break;
       case 8: hold(random, id); break;

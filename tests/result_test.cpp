@@ -124,18 +124,10 @@ TEST_CASE("result: the value of an error stops the process, in every build", "[r
 }
 
 TEST_CASE("result: every code has a sentence of its own", "[result]") {
-  constexpr errc codes[] = {errc::ok,
-                            errc::shortage,
-                            errc::never_fits,
-                            errc::table_full,
-                            errc::stale,
-                            errc::not_held,
-                            errc::waits,
-                            errc::nothing_waits,
-                            errc::no_step,
-                            errc::busy,
-                            errc::invalid_argument,
-                            errc::out_of_memory};
+  constexpr errc codes[] = {
+      errc::ok,    errc::shortage,         errc::never_fits,   errc::table_full,    errc::buffer_too_small,
+      errc::stale, errc::not_held,         errc::waits,        errc::nothing_waits, errc::no_step,
+      errc::busy,  errc::invalid_argument, errc::out_of_memory};
   const std::string unknown = pave::to_string(static_cast<errc>(250));
   for (const errc one : codes) {
     REQUIRE(pave::to_string(one) != nullptr);

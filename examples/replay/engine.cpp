@@ -97,7 +97,10 @@ class engine {
  private:
   pave::kv_cache<Policies> make_cache(std::int64_t pool_blocks) const {
     std::int64_t longest = 1;
-    for (const request& r : requests_) longest = std::max(longest, cache_tokens(r));
+    for (const request& r : requests_) {
+      const bool fits = pave::blocks_for(cache_tokens(r), settings_.tokens_per_block) <= pool_blocks;
+      if (fits) longest = std::max(longest, cache_tokens(r));
+    }
     pave::kv_cache_options options;
     options.blocks = pool_blocks;
     options.tokens_per_block = settings_.tokens_per_block;

@@ -47,7 +47,7 @@ struct engine_outcome {
   std::vector<request_outcome> requests;     ///< in the order of the trace
   std::vector<double> restore_latencies_ms;  ///< one for each restore that yielded a token
   std::int64_t preemptions = 0;              ///< times a running request was stopped, self-parked ones included
-  std::int64_t self_parked = 0;              ///< of these: the requester itself, with nobody to take from
+  std::int64_t self_parked = 0;              ///< of these: the requester itself; whom it may take from held too little
   std::int64_t refused = 0;                  ///< requests that can never fit
   std::int64_t blocks_short = 0;             ///< blocks missing at failed grows that were answered by cuts
   std::int64_t blocks_reclaimed = 0;         ///< blocks that came free in answer

@@ -25,18 +25,19 @@ Policies
   partial       pave: exactly the missing blocks go, and exactly they come back
   unlimited     no memory limit, the same 256 sequences
   resume gate   of partial: whole_gap lets a request resume once all that it lost and its next tokens fit,
-                first_chunk once its next chunk fits; --reserve is what must stay available besides
+                first_chunk once its next chunk fits
+  reserve       of whole and partial: blocks that have to be available besides, when a stopped request resumes
 
 Engine: 2,048 tokens a step, chunked prefill, 256 sequences, running before waiting, first come first served, no
 admission in a step that preempted; a waiting or preempted request enters only when its whole sequence fits.
 
 Metrics (JSON keys)
   preemptions          times that a running request was stopped, self_parked included
-  self_parked          of these: the requester itself, with nobody to take from
+  self_parked          of these: the requester itself, since those that it may take from held too little
   refused              requests that can never fit the pool; the rest runs
   blocks_short         blocks missing at a failed grow, counted once, before any cut; a requester that parks itself
                        with nothing to take is counted apart, as self_parked
-  blocks_reclaimed     blocks that came free in answer
+  blocks_reclaimed     blocks that came free in answer; what a self-parked requester of whole gives up is not among them
   blocks_over_evicted  blocks_reclaimed - blocks_short
   tokens_recomputed    tokens whose KV was computed, given up and computed again
   restores             times that a stopped request ran again

@@ -14,10 +14,12 @@
 #include <cstdint>
 #include <cstdio>
 #include <exception>
+#include <filesystem>
 #include <limits>
 #include <new>
 #include <optional>
 #include <string>
+#include <system_error>
 #include <vector>
 
 namespace replay {
@@ -61,7 +63,14 @@ void replay_and_report(const options& chosen) {
   const std::vector<request> requests = load(chosen);
   check_pool(chosen, requests);
   const bool to_file = chosen.json && *chosen.json != "-";
-  if (to_file) check_writable(*chosen.json);
+  std::optional<output_file> file;
+  if (to_file) {
+    std::error_code unknown;
+    if (chosen.trace && std::filesystem::equivalent(*chosen.trace, *chosen.json, unknown)) {
+      throw input_error("--json would overwrite the trace " + *chosen.trace);
+    }
+    file.emplace(*chosen.json);
+  }
 
   report results;
   results.of.trace = chosen.trace.value_or("synthetic (seed " + std::to_string(chosen.seed) + ")");
@@ -75,7 +84,7 @@ void replay_and_report(const options& chosen) {
   results.slo = chosen.slo;
   for (const policy which : chosen.policies) results.runs.push_back(run_policy(which, chosen, requests));
 
-  if (to_file) write_file(*chosen.json, to_json(results));
+  if (file) file->write(to_json(results));
   write_standard_output(chosen.json && !to_file ? to_json(results) : to_table(results));
 }
 

@@ -7,6 +7,8 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
+#include <system_error>
 
 namespace replay {
 
@@ -16,12 +18,6 @@ namespace {
   throw input_error(name + " cannot be written: " + std::strerror(error));
 }
 
-std::FILE* open(const std::string& path, const char* mode) {
-  std::FILE* const file = std::fopen(path.c_str(), mode);
-  if (file == nullptr) refuse_output(path, errno);
-  return file;
-}
-
 /// Whether all of it has reached the system.
 bool put(const std::string& text, std::FILE* file) {
   return std::fwrite(text.data(), 1, text.size(), file) == text.size() && std::fflush(file) == 0;
@@ -29,17 +25,18 @@ bool put(const std::string& text, std::FILE* file) {
 
 }  // namespace
 
-void check_writable(const std::string& path) {
-  if (std::fclose(open(path, "ab")) != 0) refuse_output(path, errno);
+output_file::output_file(const std::string& path) : path_(path), file_(std::fopen(path.c_str(), "ab")) {
+  if (!file_) refuse_output(path_, errno);
 }
 
-void write_file(const std::string& path, const std::string& text) {
-  std::FILE* const file = open(path, "wb");
-  const bool written = put(text, file);
-  const int error = errno;
-  const bool closed = std::fclose(file) == 0;
-  if (!written) refuse_output(path, error);
-  if (!closed) refuse_output(path, errno);
+void output_file::write(const std::string& text) {
+  std::error_code failed;
+  if (std::filesystem::is_regular_file(path_, failed)) {
+    std::filesystem::resize_file(path_, 0, failed);
+    if (failed) refuse_output(path_, failed.value());
+  }
+  if (!put(text, file_.get())) refuse_output(path_, errno);
+  if (std::fclose(file_.release()) != 0) refuse_output(path_, errno);
 }
 
 void write_standard_output(const std::string& text) {

@@ -3,15 +3,29 @@
 #ifndef PAVE_REPLAY_OUTPUT_HPP
 #define PAVE_REPLAY_OUTPUT_HPP
 
+#include <cstdio>
+#include <memory>
 #include <string>
 
 namespace replay {
 
-/// Throws `input_error` where `path` cannot be written; what the file holds stays as it is.
-void check_writable(const std::string& path);
+/// A file, or a pipe, that is opened before the work and written after it. Members throw `input_error`.
+class output_file {
+ public:
+  /// What a file holds stays as it is until it is written.
+  explicit output_file(const std::string& path);
 
-/// Replaces what the file holds. Throws `input_error`.
-void write_file(const std::string& path, const std::string& text);
+  /// Replaces what the file holds, and closes it.
+  void write(const std::string& text);
+
+ private:
+  struct closer {
+    void operator()(std::FILE* file) const noexcept { static_cast<void>(std::fclose(file)); }
+  };
+
+  std::string path_;
+  std::unique_ptr<std::FILE, closer> file_;
+};
 
 /// Throws `input_error` where not all of it could be written.
 void write_standard_output(const std::string& text);

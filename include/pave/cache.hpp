@@ -36,7 +36,7 @@ struct kv_cache_options {
   std::size_t sequences = 256;             ///< that are admitted at the same time: running, parked and waiting
   block_count blocks_per_sequence = 2048;  ///< width of the block table
   std::size_t steps_in_flight = 2;         ///< begun and not complete, 1 … 64
-  block_count reserve = 0;                 ///< what a resumed sequence must leave available, unless nothing runs
+  block_count reserve = 0;  ///< what has to be available, or parked sequences could give, beyond a resumed one's need
 };
 
 /// @brief What a sequence got.
@@ -127,8 +127,8 @@ class kv_cache {
   /// @param tokens its prompt: what has to be computed before its first new token
   /// @param at_most tokens that it may come to have, so that one that cannot end is refused before it begins; 0: not
   ///   known
-  /// @error `never_fits`, with the blocks beyond the capacity
-  /// @error `table_full`: no free slot, or more blocks than the table is wide
+  /// @error `never_fits`, with the blocks beyond what the pool, or a row of the block table, holds
+  /// @error `table_full`: as many sequences are admitted as the options allow
   /// @error `invalid_argument`: no tokens
   result<sequence_id> admit(std::int64_t rank, token_count tokens, token_count at_most = 0) noexcept {
     if (tokens < 1 || at_most < 0) return errc::invalid_argument;
@@ -178,13 +178,14 @@ class kv_cache {
   ///   first
   /// @param cuts [out] who lost what; each that was running is to be stopped, and not run in the open step
   /// @return the positions to compute, and the new blocks
-  /// @error `shortage`, with the blocks that stay missing: nothing moved, the sequence is parked and keeps its blocks
-  /// @error `never_fits`, `table_full`: it can never have so many; it still runs, and should be ended
+  /// @error `shortage`, with the blocks that stay missing: nothing moved, the sequence is parked and keeps its blocks.
+  ///   With `whole_sequence` it gives up all of them, as do the victims that were too few, and `cuts` says so
+  /// @error `never_fits`: it can never have so many blocks; it still runs, and should be ended
   /// @error `waits`: it is parked or waiting
   /// @error `no_step`
   /// @error `stale`
   /// @error `invalid_argument`: a negative number
-  /// @error `table_full` with `cuts` too small: nothing moved
+  /// @error `buffer_too_small`: `cuts`; nothing moved
   result<growth> grow_or_reclaim(sequence_id id, token_count tokens, cut_list& cuts) noexcept {
     cuts.clear();
     const result<sequence_progress> at = tracker_.progress(id);
@@ -203,12 +204,11 @@ class kv_cache {
     const block_range fresh{s.held, blocks_for(goal, options_.tokens_per_block)};
     const block_count shortage = fresh.size() - pool_.available();
     if (shortage > 0) {
-      const result<plan> planned =
-          planner_(candidates(*this), s.order, shortage, victims::parked_then_running, cuts, scratch_.all());
+      const result<plan> planned = plan_for(s, shortage, victims::parked_then_running, cuts);
       if (!planned) {
         if (planned.code() != errc::shortage) return planned.error();
         if constexpr (!planner_type::spares_requester) {
-          if (!give_up_with_victims(id, shortage - planned.error().missing, cuts)) return errc::table_full;
+          if (!give_up_with_victims(id, shortage - planned.error().missing, cuts)) return errc::buffer_too_small;
         }
         tracker_.park(id, goal).value();
         return planned.error();
@@ -228,7 +228,7 @@ class kv_cache {
   /// @error `shortage`, with the missing blocks: the first that does not fit ends the pass, nothing moved
   /// @error `no_step`
   /// @error `invalid_argument`: no budget
-  /// @error `table_full`: `cuts` is too small
+  /// @error `buffer_too_small`: `cuts`
   result<restore> next_restore(token_count budget, cut_list& cuts) noexcept {
     cuts.clear();
     if (!steps_.is_open()) return errc::no_step;
@@ -242,18 +242,17 @@ class kv_cache {
     const bool alone = tracker_.count(sequence_state::running) == 0;
     const block_count reserve = need.resumes && !alone ? options_.reserve : block_count{0};
 
-    if (const block_count shortage = must_fit + reserve - pool_.available(); shortage > 0) {
-      const result<plan> possible =
-          planner_(candidates(*this), s.order, shortage, victims::parked_only, cuts, scratch_.all());
+    const block_count gate_shortage = must_fit + reserve - pool_.available();
+    const block_count shortage = takes - pool_.available();
+    if (gate_shortage > 0) {
+      const result<plan> possible = plan_for(s, gate_shortage, victims::parked_only, cuts);
       if (!possible) return possible.error();
+    }
+    if (gate_shortage > shortage) {  // not all that must fit is taken
       cuts.clear();
+      if (shortage > 0) static_cast<void>(plan_for(s, shortage, victims::parked_only, cuts).value());
     }
-    if (const block_count shortage = takes - pool_.available(); shortage > 0) {
-      const result<plan> planned =
-          planner_(candidates(*this), s.order, shortage, victims::parked_only, cuts, scratch_.all());
-      if (!planned) return planned.error();
-      apply(cuts.used());
-    }
+    apply(cuts.used());
     const block_range fresh{s.held, s.held + takes};
     take_blocks(id.slot, fresh);
     const token_range tokens = tracker_.resume(id, budget).value();
@@ -281,23 +280,28 @@ class kv_cache {
   /// @error `shortage`, with the blocks that nobody less important can give
   /// @error `stale`
   /// @error `invalid_argument`: a negative number
-  /// @error `table_full`: `cuts` is too small
+  /// @error `buffer_too_small`: `cuts`
   [[nodiscard]] result<plan> plan_cuts(sequence_id requester, block_count shortage, cut_list& cuts) noexcept {
     cuts.clear();
     if (!is_live(requester)) return errc::stale;
-    return planner_(candidates(*this), sequences_[requester.slot].order, shortage, victims::parked_then_running, cuts,
-                    scratch_.all());
+    return plan_for(sequences_[requester.slot], shortage, victims::parked_then_running, cuts);
   }
 
   /// @brief Carries out a plan, or refuses all of it: its victims lose the cut blocks, and park.
+  /// @param requester whom it was made for
   /// @return distinct blocks that came free: what the plan said
-  /// @error `stale`: since the plan a victim ended, stopped, resumed, holds more or fewer blocks, or the sharing of its
-  ///   blocks changed what a cut of it should be; or a sequence is named twice
+  /// @error `stale`: since the plan the requester ended, or is no more important than a victim; a victim ended,
+  ///   stopped, resumed, holds more or fewer blocks, or the sharing of its blocks changed what a cut of it should be;
+  ///   or a sequence is named twice
   /// @complexity linear in the blocks cut
-  result<block_count> commit(span<const cut> cuts) noexcept {
+  result<block_count> commit(sequence_id requester, span<const cut> cuts) noexcept {
+    if (!is_live(requester)) return errc::stale;
     const std::uint64_t now = ++commits_;
     for (const cut& c : cuts) {
-      if (!still_holds(c) || std::exchange(sequences_[c.sequence.slot].named_by, now) == now) return errc::stale;
+      if (!still_holds(c)) return errc::stale;
+      row& victim = sequences_[c.sequence.slot];
+      if (!(sequences_[requester.slot].order < victim.order) || victim.named_by == now) return errc::stale;
+      victim.named_by = now;
     }
     return apply(cuts);
   }
@@ -305,9 +309,7 @@ class kv_cache {
   /// @brief All sequences give up all blocks, and wait to be restored.
   /// @complexity linear in the slots and in the blocks held
   void reset() noexcept {
-    for (std::size_t slot = 0; slot < sequences_.size(); ++slot) {
-      if (const sequence_id id = sequences_.id(slot); is_live(id)) cut_back(id, 0);
-    }
+    for (std::size_t i = 0; i < sequences_.size(); ++i) cut_back(sequences_.id(sequences_.slot_at(i)), 0);
   }
 
   // --- views ---
@@ -332,6 +334,8 @@ class kv_cache {
   /// @error `stale`
   [[nodiscard]] result<token_range> gap(sequence_id id) const noexcept { return tracker_.gap(id); }
 
+  /// @return counts of blocks, sequences and tokens, all of the same moment
+  /// @complexity constant
   [[nodiscard]] cache_snapshot snapshot() const noexcept {
     const restore_counts tokens = tracker_.counts();
     return {pool_.capacity(),
@@ -353,32 +357,33 @@ class kv_cache {
  private:
   using row = detail::sequence_table::row;
 
-  /// The planner's view: slots are candidates, and those without blocks have nothing to give.
+  /// The planner's view: whoever is admitted; those without blocks have nothing to give.
   class candidates {
    public:
     explicit candidates(const kv_cache& cache) noexcept : cache_(cache) {}
     [[nodiscard]] std::size_t size() const noexcept { return cache_.sequences_.size(); }
-    [[nodiscard]] sequence_id key(std::size_t i) const noexcept { return cache_.sequences_.id(i); }
-    [[nodiscard]] pave::rank rank(std::size_t i) const noexcept { return cache_.sequences_[i].order; }
-    [[nodiscard]] bool parked(std::size_t i) const noexcept { return cache_.state(i) != sequence_state::running; }
-    [[nodiscard]] block_count blocks(std::size_t i) const noexcept { return cache_.sequences_[i].held; }
+    [[nodiscard]] sequence_id key(std::size_t i) const noexcept { return cache_.sequences_.id(slot(i)); }
+    [[nodiscard]] pave::rank rank(std::size_t i) const noexcept { return row_of(i).order; }
+    [[nodiscard]] bool parked(std::size_t i) const noexcept {
+      return cache_.tracker_.progress(key(i))->state != sequence_state::running;
+    }
+    [[nodiscard]] block_count blocks(std::size_t i) const noexcept { return row_of(i).held; }
     [[nodiscard]] block_count reclaimable(std::size_t i, block_count first, block_count last) const noexcept {
       block_count count = 0;
-      for (const block_id block : cache_.sequences_.blocks(i, {first, last})) {
+      for (const block_id block : cache_.sequences_.blocks(slot(i), {first, last})) {
         if (cache_.pool_.holders(block) == 1) count += 1;
       }
       return count;
     }
 
    private:
+    [[nodiscard]] std::uint32_t slot(std::size_t i) const noexcept { return cache_.sequences_.slot_at(i); }
+    [[nodiscard]] const row& row_of(std::size_t i) const noexcept { return cache_.sequences_[slot(i)]; }
+
     const kv_cache& cache_;
   };
   friend class candidates;
 
-  [[nodiscard]] sequence_state state(std::size_t slot) const noexcept {
-    const result<sequence_progress> at = tracker_.progress(sequences_.id(slot));
-    return at ? at->state : sequence_state::ended;
-  }
   [[nodiscard]] bool is_live(sequence_id id) const noexcept { return tracker_.progress(id).has_value(); }
   [[nodiscard]] std::size_t waiting_or_parked() const noexcept {
     return tracker_.count(sequence_state::waiting) + tracker_.count(sequence_state::parked);
@@ -391,8 +396,8 @@ class kv_cache {
   }
   [[nodiscard]] result<void> can_ever_hold(token_count tokens) const noexcept {
     const block_count needed = blocks_for(tokens, options_.tokens_per_block);
-    if (needed > pool_.capacity()) return error{errc::never_fits, needed - pool_.capacity()};
-    if (needed > options_.blocks_per_sequence) return error{errc::table_full, needed - options_.blocks_per_sequence};
+    const block_count most = detail::smaller(options_.blocks_per_sequence, pool_.capacity());
+    if (needed > most) return error{errc::never_fits, needed - most};
     return {};
   }
   [[nodiscard]] block_count blocks_beyond(const row& s, token_count tokens) const noexcept {
@@ -400,13 +405,12 @@ class kv_cache {
   }
 
   [[nodiscard]] sequence_id most_important_waiting() const noexcept {
-    std::size_t best = sequences_.size();
-    for (std::size_t slot = 0; slot < sequences_.size(); ++slot) {
-      const sequence_state now = state(slot);
-      if (now != sequence_state::waiting && now != sequence_state::parked) continue;
-      if (best == sequences_.size() || sequences_[slot].order < sequences_[best].order) best = slot;
+    const candidates view(*this);
+    std::size_t best = view.size();
+    for (std::size_t i = 0; i < view.size(); ++i) {
+      if (view.parked(i) && (best == view.size() || view.rank(i) < view.rank(best))) best = i;
     }
-    return sequences_.id(best);
+    return view.key(best);
   }
 
   token_range schedule(sequence_id id, token_count tokens) noexcept {
@@ -448,13 +452,17 @@ class kv_cache {
     return pool_.available() + pool_.fenced() - before;
   }
 
+  result<plan> plan_for(const row& requester, block_count shortage, victims from, cut_list& cuts) noexcept {
+    return planner_(candidates(*this), requester.order, shortage, from, cuts, scratch_.all());
+  }
+
   /// Whether the planner would cut just this from its victim today.
   [[nodiscard]] bool still_holds(const cut& c) const noexcept {
     if (!is_live(c.sequence) || c.freed < 1) return false;
     const candidates view(*this);
-    const std::size_t slot = c.sequence.slot;
-    if (view.parked(slot) != c.was_parked || view.blocks(slot) != c.blocks.last) return false;
-    const shaped_cut now = planner_.cut_one(view, slot, c.freed);
+    const std::size_t place = sequences_[c.sequence.slot].place;
+    if (view.parked(place) != c.was_parked || view.blocks(place) != c.blocks.last) return false;
+    const shaped_cut now = planner_.cut_one(view, place, c.freed);
     return now.blocks == c.blocks && now.freed == c.freed;
   }
 
@@ -463,14 +471,13 @@ class kv_cache {
   /// @return false where `cuts` is too small, and nothing moved
   bool give_up_with_victims(sequence_id requester, block_count obtainable, cut_list& cuts) noexcept {
     const row& s = sequences_[requester.slot];
-    if (!planner_(candidates(*this), s.order, obtainable, victims::parked_then_running, cuts, scratch_.all()))
-      return false;
+    if (!plan_for(s, obtainable, victims::parked_then_running, cuts)) return false;
     if (s.held > 0) {
       if (cuts.full()) {
         cuts.clear();
         return false;
       }
-      cuts.add({requester, {0, s.held}, candidates(*this).reclaimable(requester.slot, 0, s.held), false});
+      cuts.add({requester, {0, s.held}, candidates(*this).reclaimable(s.place, 0, s.held), false});
     }
     apply(cuts.used());
     return true;

@@ -16,20 +16,20 @@ namespace pave {
 inline namespace v0 {
 
 namespace detail {
-template <class T>
-using candidates_size = decltype(std::declval<const T&>().size());
-template <class T>
-using candidates_key = decltype(std::declval<const T&>().key(std::size_t{}));
-template <class T>
+template <class View>
+using candidates_size = decltype(std::declval<const View&>().size());
+template <class View>
+using candidates_key = decltype(std::declval<const View&>().key(std::size_t{}));
+template <class View>
 using candidates_rank_less =
-    decltype(std::declval<const T&>().rank(std::size_t{}) < std::declval<const T&>().rank(std::size_t{}));
-template <class T>
-using candidates_parked = decltype(std::declval<const T&>().parked(std::size_t{}));
-template <class T>
-using candidates_blocks = decltype(std::declval<const T&>().blocks(std::size_t{}));
-template <class T>
+    decltype(std::declval<const View&>().rank(std::size_t{}) < std::declval<const View&>().rank(std::size_t{}));
+template <class View>
+using candidates_parked = decltype(std::declval<const View&>().parked(std::size_t{}));
+template <class View>
+using candidates_blocks = decltype(std::declval<const View&>().blocks(std::size_t{}));
+template <class View>
 using candidates_reclaimable =
-    decltype(std::declval<const T&>().reclaimable(std::size_t{}, block_count{}, block_count{}));
+    decltype(std::declval<const View&>().reclaimable(std::size_t{}, block_count{}, block_count{}));
 }  // namespace detail
 
 /// @brief The contract of a candidate view; `i` counts from 0 to `size()`, every member is const.
@@ -41,19 +41,19 @@ using candidates_reclaimable =
 /// - `block_count reclaimable(i, block_count first, block_count last)`: how many of its blocks [first, last) come free
 ///   if it lets them go; the sum over the blocks of a range. A block that candidates share with each other counts for
 ///   none of them
-template <class T>
+template <class View>
 inline constexpr bool is_candidate_view_v = detail::all({
-    detail::is_detected_as_v<std::size_t, detail::candidates_size, T>,
-    detail::is_detected_v<detail::candidates_key, T>,
-    detail::is_detected_as_v<bool, detail::candidates_rank_less, T>,
-    detail::is_detected_as_v<bool, detail::candidates_parked, T>,
-    detail::is_detected_as_v<block_count, detail::candidates_blocks, T>,
-    detail::is_detected_as_v<block_count, detail::candidates_reclaimable, T>,
+    detail::is_detected_as_v<std::size_t, detail::candidates_size, View>,
+    detail::is_detected_v<detail::candidates_key, View>,
+    detail::is_detected_as_v<bool, detail::candidates_rank_less, View>,
+    detail::is_detected_as_v<bool, detail::candidates_parked, View>,
+    detail::is_detected_as_v<block_count, detail::candidates_blocks, View>,
+    detail::is_detected_as_v<block_count, detail::candidates_reclaimable, View>,
 });
 
 #if PAVE_HAS_CONCEPTS
-template <class T>
-concept candidate_view = is_candidate_view_v<T>;
+template <class View>
+concept candidate_view = is_candidate_view_v<View>;
 #endif
 
 /// @brief A range of one sequence's logical blocks to give up.
@@ -102,6 +102,7 @@ class block_table_candidates {
   /// @param table `[rows, stride]` block ids
   /// @param stride ids from one row to the next
   /// @param holders `[capacity]`: how many sequences, pins and caches hold each block
+  /// @pre the first `blocks` ids of each row are within `holders`
   constexpr block_table_candidates(span<const row> rows,
                                    const std::int32_t* table,
                                    std::size_t stride,

@@ -36,7 +36,7 @@ enum class victims : std::uint8_t {
 
 /// @brief What the cuts of one plan amount to.
 struct plan {
-  block_count demand;    ///< what was asked for
+  block_count demand;    ///< what was asked for: the shortage, or as much of the policy's demand as could be had
   block_count freed;     ///< distinct blocks that come free; equal to `demand`, unless victims are taken whole
   block_count given_up;  ///< references to shared blocks that go without freeing anything
 
@@ -80,7 +80,7 @@ class eviction_planner {
   /// @param cuts [out] one cut a victim, in the order of the plan; cleared first, and left empty on an error
   /// @param scratch room for `view.size()` indices
   /// @error `shortage`, with the blocks still missing when all is given up that may be
-  /// @error `table_full`: `cuts` or `scratch` is too small
+  /// @error `buffer_too_small`: `cuts` or `scratch`
   /// @error `invalid_argument`: a negative shortage
   /// @complexity O(candidates + cuts · log candidates) and what the cut shape takes for each victim; no memory is taken
   template <class View, class Rank, class Key>
@@ -95,10 +95,11 @@ class eviction_planner {
                   "pave: a candidate view needs `Key key(std::size_t i) const`, of the cut list's Key");
     cuts.clear();
     if (shortage < 0) return errc::invalid_argument;
-    const block_count demand = demand_.blocks(shortage);
+    const bool may_ask_for_more = from == victims::parked_then_running;
+    const block_count demand = may_ask_for_more ? detail::larger(shortage, demand_.blocks(shortage)) : shortage;
     plan found{demand, 0, 0};
     if (demand == 0) return found;
-    if (scratch.size() < view.size()) return errc::table_full;
+    if (scratch.size() < view.size()) return errc::buffer_too_small;
 
     span<std::uint32_t> heap = scratch.first(gather(view, requester, from, scratch));
     const auto later = [&](std::uint32_t a, std::uint32_t b) { return is_before(view, b, a); };
@@ -110,17 +111,19 @@ class eviction_planner {
       const shaped_cut shaped = cut_one(view, victim, demand - found.freed);
       if (shaped.freed == 0) continue;
       if (cuts.full()) {
+        if (found.freed >= shortage) break;
         cuts.clear();
-        return errc::table_full;
+        return errc::buffer_too_small;
       }
       cuts.add({view.key(victim), shaped.blocks, shaped.freed, view.parked(victim)});
       found.freed += shaped.freed;
       found.given_up += shaped.blocks.size() - shaped.freed;
     }
-    if (found.freed < demand) {
+    if (found.freed < shortage) {
       cuts.clear();
-      return error{errc::shortage, demand - found.freed};
+      return error{errc::shortage, shortage - found.freed};
     }
+    found.demand = detail::smaller(demand, found.freed);
     return found;
   }
 

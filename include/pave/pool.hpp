@@ -106,6 +106,7 @@ class block_pool {
   /// @brief An empty pool, of capacity 0, as a moved-from one is.
   block_pool() noexcept = default;
 
+  /// @return blocks in all
   [[nodiscard]] block_count capacity() const noexcept { return capacity_.get(); }
   /// @return blocks that `allocate` can give now
   [[nodiscard]] block_count available() const noexcept {

@@ -5,6 +5,7 @@
 
 #include <pave/units.hpp>
 
+#include <cstdio>
 #include <cstdlib>
 #include <optional>
 #include <type_traits>
@@ -15,17 +16,18 @@ inline namespace v0 {
 
 /// @brief Why a call did nothing.
 enum class errc : std::uint8_t {
-  ok,             ///< no error
-  shortage,       ///< too few blocks are available, or can be reclaimed; `error::missing` says how many
-  never_fits,     ///< the whole pool is smaller than what was asked; `error::missing` says by how much
-  table_full,     ///< no room for another sequence, for another block of a sequence, or for another cut in the buffer
-  stale,          ///< the sequence has ended, or what a plan relies on has changed
-  not_held,       ///< a block that is free or out of range
-  waits,          ///< the sequence is parked or waiting: it comes in by `next_restore`
-  nothing_waits,  ///< no sequence is parked or waiting
-  no_step,        ///< no step is open for scheduling, or the step was never begun
-  busy,           ///< too many steps are in flight
-  invalid_argument,  ///< a size that is negative, zero or over its limit
+  ok,          ///< no error
+  shortage,    ///< too few blocks are available, or can be reclaimed; `error::missing` says how many
+  never_fits,  ///< the pool, or a row of the block table, is smaller than what was asked; `error::missing`: by how much
+  table_full,  ///< no room for another sequence, or for another holder of a block: one has to go first
+  buffer_too_small,  ///< the caller's buffer for cuts, or scratch, has too little room
+  stale,             ///< the sequence has ended, the step is complete already, or what a plan relies on has changed
+  not_held,          ///< a block that is free or out of range
+  waits,             ///< the sequence is parked or waiting: it comes in by `next_restore`
+  nothing_waits,     ///< no sequence is parked or waiting
+  no_step,           ///< no step is open for scheduling, or the step was never begun
+  busy,              ///< as many steps are in flight as may be, or a tracker's slot is in use, or its sequence runs
+  invalid_argument,  ///< a size, an option or a slot that is out of its range
   out_of_memory,     ///< the host refused the memory for the tables
 };
 
@@ -34,15 +36,16 @@ enum class errc : std::uint8_t {
   switch (code) {
     case errc::ok: return "no error";
     case errc::shortage: return "too few blocks are available";
-    case errc::never_fits: return "the pool is smaller than what was asked";
+    case errc::never_fits: return "what was asked can never fit";
     case errc::table_full: return "a table is full";
-    case errc::stale: return "the sequence or the plan is out of date";
+    case errc::buffer_too_small: return "a buffer of the caller is too small";
+    case errc::stale: return "the sequence, the step or the plan is out of date";
     case errc::not_held: return "a block is not held";
     case errc::waits: return "the sequence waits for blocks";
     case errc::nothing_waits: return "no sequence waits for blocks";
     case errc::no_step: return "no such step is open";
-    case errc::busy: return "too many steps are in flight";
-    case errc::invalid_argument: return "a size is out of its range";
+    case errc::busy: return "too many steps are in flight, or the slot is in use";
+    case errc::invalid_argument: return "an argument or an option is out of its range";
     case errc::out_of_memory: return "the host is out of memory";
   }
   return "unknown error";
@@ -57,7 +60,12 @@ struct error {
 namespace detail {
 
 /// Stops the process: a value was asked of an error.
-[[noreturn]] inline void trap() noexcept { std::abort(); }
+[[noreturn]] inline void trap(errc code) noexcept {
+  static_cast<void>(std::fputs("pave: there is no value, since ", stderr));
+  static_cast<void>(std::fputs(to_string(code), stderr));
+  static_cast<void>(std::fputs("\n", stderr));
+  std::abort();
+}
 
 }  // namespace detail
 
@@ -76,13 +84,14 @@ class [[nodiscard]] result {
   [[nodiscard]] constexpr bool has_value() const noexcept { return value_.has_value(); }
   constexpr explicit operator bool() const noexcept { return has_value(); }
 
-  /// @return the value; stops the process on an error, in every build
-  [[nodiscard]] constexpr Value& value() & noexcept { return checked(*this); }
-  [[nodiscard]] constexpr const Value& value() const& noexcept { return checked(*this); }
-  [[nodiscard]] constexpr Value&& value() && noexcept { return std::move(checked(*this)); }
+  /// @return the value; stops the process on an error, in every build. A result that is about to go gives its value
+  ///   away, so that a loop over `*call()` does not dangle
+  constexpr Value& value() & noexcept { return checked(*this); }
+  constexpr const Value& value() const& noexcept { return checked(*this); }
+  constexpr Value value() && noexcept { return std::move(checked(*this)); }
   [[nodiscard]] constexpr Value& operator*() & noexcept { return checked(*this); }
   [[nodiscard]] constexpr const Value& operator*() const& noexcept { return checked(*this); }
-  [[nodiscard]] constexpr Value&& operator*() && noexcept { return std::move(checked(*this)); }
+  [[nodiscard]] constexpr Value operator*() && noexcept { return std::move(checked(*this)); }
   [[nodiscard]] constexpr Value* operator->() noexcept { return &checked(*this); }
   [[nodiscard]] constexpr const Value* operator->() const noexcept { return &checked(*this); }
 
@@ -93,7 +102,7 @@ class [[nodiscard]] result {
  private:
   template <class Self>
   static constexpr auto& checked(Self& self) noexcept {
-    if (!self.value_) detail::trap();
+    if (!self.value_) detail::trap(self.code());
     return *self.value_;
   }
 
@@ -112,7 +121,7 @@ class [[nodiscard]] result<void> {
   constexpr explicit operator bool() const noexcept { return has_value(); }
   /// @brief Stops the process on an error, in every build.
   constexpr void value() const noexcept {
-    if (!has_value()) detail::trap();
+    if (!has_value()) detail::trap(code());
   }
   [[nodiscard]] constexpr struct error error() const noexcept { return error_; }
   [[nodiscard]] constexpr errc code() const noexcept { return error_.code; }

@@ -218,9 +218,12 @@ class restore_tracker {
     if (budget < 1) return errc::invalid_argument;
     const token_count remaining = e->goal - e->scheduled;
     const token_count chunk = detail::smaller(remaining, budget);
+    // Whatever a gate says, the chunk gets its blocks, and what gets blocks has to fit.
+    const token_count allocates = detail::larger(chunk, gate_.allocates(remaining, chunk));
+    const token_count must_fit = detail::larger(allocates, gate_.must_fit(remaining, chunk));
     return resume_need{{e->scheduled, e->scheduled + chunk},
-                       e->scheduled + gate_.must_fit(remaining, chunk),
-                       e->scheduled + gate_.allocates(remaining, chunk),
+                       e->scheduled + must_fit,
+                       e->scheduled + allocates,
                        e->state == sequence_state::parked};
   }
 

@@ -35,7 +35,7 @@ TEST_CASE("case 01: a parked sequence comes in only when its whole gap fits, not
         const auto b = s.run(2, whole * each - 1);
         const auto a = s.admit(1, held * each);
         REQUIRE(s.cache.plan_cuts(a, whole - kept, s.cuts));
-        REQUIRE(s.cache.commit(s.cuts.used()));
+        REQUIRE(s.cache.commit(a, s.cuts.used()));
         const auto step = s.open();
         REQUIRE(s.cache.next_restore(held * each, s.cuts)->sequence == a);
         REQUIRE(s.cache.complete(step));
@@ -69,7 +69,7 @@ TEST_CASE("case 01: pool 10, A holds 6, parked B needs 8: refused, nothing moves
   const auto b = s.run(2, 8 * 16 - 1);
   const auto a = s.admit(1, 6 * 16);
   REQUIRE(s.cache.plan_cuts(a, 8, s.cuts));
-  REQUIRE(s.cache.commit(s.cuts.used()));
+  REQUIRE(s.cache.commit(a, s.cuts.used()));
   const auto step = s.open();
   REQUIRE(s.cache.next_restore(1000, s.cuts));
   REQUIRE(s.cache.complete(step));
@@ -120,7 +120,7 @@ TEST_CASE("case 01: a resumed sequence leaves the reserve, a new one need not, a
   const auto b = s.run(2, 4 * 16 - 1);
   const auto a = s.admit(1, 4 * 16);
   REQUIRE(s.cache.plan_cuts(a, 4, s.cuts));
-  REQUIRE(s.cache.commit(s.cuts.used()));
+  REQUIRE(s.cache.commit(a, s.cuts.used()));
   const auto step = s.open();
   REQUIRE(s.cache.next_restore(1000, s.cuts)->sequence == a);
   REQUIRE(s.cache.complete(step));

@@ -84,7 +84,7 @@ TEST_CASE("case 11: several small victims, and the last of them only in part (Op
   REQUIRE(planned);
   CHECK(planned->freed.value() == shortage);
   CHECK(planned->over_evicted().value() == 0);
-  const auto freed = s.cache.commit(s.cuts.used());
+  const auto freed = s.cache.commit(requester, s.cuts.used());
   REQUIRE(freed);
   CHECK(freed->value() == shortage);
   CHECK(s.available() == shortage);

@@ -57,7 +57,7 @@ TEST_CASE("case 12: another victim gives what a shared tail does not (OpenVINO G
   REQUIRE(s.cuts.used().size() == 1);
   CHECK(s.cuts.used()[0].sequence == other);
   CHECK(planned->given_up.value() == 0);
-  CHECK(s.cache.commit(s.cuts.used())->value() == shortage);
+  CHECK(s.cache.commit(requester, s.cuts.used())->value() == shortage);
   CHECK(s.held(victim) == 8);
   CHECK(s.available() == shortage);
 }
@@ -79,7 +79,7 @@ TEST_CASE(
   REQUIRE(planned);
   CHECK(planned->freed.value() == shortage);
   CHECK(planned->given_up.value() == shared);
-  CHECK(s.cache.commit(s.cuts.used())->value() == shortage);
+  CHECK(s.cache.commit(requester, s.cuts.used())->value() == shortage);
   CHECK(s.available() == shortage);
   CHECK(s.held(victim) == 8 - shortage);
   for (const pave::block_id block : siblings) CHECK(s.cache.pool().holders(block) == 1);
@@ -97,7 +97,7 @@ TEST_CASE("case 12: a shared prefix is kept while the private end is enough (Ope
   const auto planned = s.cache.plan_cuts(requester, 3, s.cuts);
   REQUIRE(planned);
   CHECK(planned->given_up.value() == 0);
-  REQUIRE(s.cache.commit(s.cuts.used()));
+  REQUIRE(s.cache.commit(requester, s.cuts.used()));
   CHECK(s.held(victim) == 5);
   CHECK(s.cache.plan_cuts(requester, 1, s.cuts).error().missing.value() == 1);
 }
@@ -113,7 +113,7 @@ TEST_CASE("case 12: the baseline does not count shared blocks as gained either (
   CHECK(planned->freed.value() == 2 + 4);
   CHECK(planned->given_up.value() == 4);
   CHECK(planned->over_evicted().value() == 3);
-  CHECK(s.cache.commit(s.cuts.used())->value() == 6);
+  CHECK(s.cache.commit(requester, s.cuts.used())->value() == 6);
   CHECK(s.available() == 6);
   CHECK(s.held(other) == 0);
   CHECK(s.held(victim) == 0);

@@ -30,7 +30,7 @@ struct planned_cuts {
   void check_refused() {
     const std::vector<pave::sequence_id> all{parked, first, blocker, running};
     const auto before = pave_tests::look(s.cache, all);
-    const auto done = s.cache.commit(plan);
+    const auto done = s.cache.commit(first, plan);
     CHECK(done.code() == pave::errc::stale);
     CHECK(pave_tests::look(s.cache, all) == before);
     pave_tests::check_conservation(s.cache.pool());
@@ -63,7 +63,7 @@ TEMPLATE_TEST_CASE(
     std::int64_t freed = 0;
     for (const auto& each_cut : p.plan) freed += each_cut.freed.value();
     const std::int64_t before = s.available();
-    CHECK(s.cache.commit(p.plan)->value() == freed);
+    CHECK(s.cache.commit(p.first, p.plan)->value() == freed);
     CHECK(s.available() == before + freed);
     pave_tests::check_conservation(s.cache.pool());
     p.check_refused();  // and not a second time
@@ -84,7 +84,7 @@ TEMPLATE_TEST_CASE(
     REQUIRE(s.cache.pool().share(last));
     p.check_refused();
     REQUIRE(s.cache.pool().release(last));
-    CHECK(s.cache.commit(p.plan));
+    CHECK(s.cache.commit(p.first, p.plan));
   }
   SECTION("it grew by a block") {
     if (s.state(victim) == pave::sequence_state::running) {
@@ -99,9 +99,20 @@ TEMPLATE_TEST_CASE(
   SECTION("it was cut by another plan") {
     REQUIRE(s.cache.plan_cuts(p.first, 1, s.cuts));
     const pave::sequence_id other = s.cuts.used()[0].sequence;
-    REQUIRE(s.cache.commit(s.cuts.used()));
+    REQUIRE(s.cache.commit(p.first, s.cuts.used()));
     CHECK((other == p.plan[0].sequence || other == p.plan[1].sequence));
     p.check_refused();
+  }
+  SECTION("whom it was made for has ended") {
+    REQUIRE(s.cache.finish(p.first));
+    const auto before = pave_tests::look(s.cache, {p.parked, p.blocker, p.running});
+    CHECK(s.cache.commit(p.first, p.plan).code() == pave::errc::stale);
+    CHECK(pave_tests::look(s.cache, {p.parked, p.blocker, p.running}) == before);
+  }
+  SECTION("it has come to matter more than whom the plan was made for") {
+    REQUIRE(s.cache.set_rank(victim, -7));
+    p.check_refused();
+    CHECK(s.cache.commit(victim, p.plan).code() == pave::errc::stale);  // nobody takes from itself
   }
   SECTION("everything was reset") {
     s.cache.reset();
@@ -142,16 +153,16 @@ TEST_CASE("case 13: a victim that stopped or resumed since then makes the plan s
   // It stops by itself: the pool is full.
   REQUIRE(s.cache.grow_or_reclaim(victim, 1, s.cuts).code() == pave::errc::shortage);
   auto before = pave_tests::look(s.cache, {first, victim});
-  CHECK(s.cache.commit(plan).code() == pave::errc::stale);
+  CHECK(s.cache.commit(first, plan).code() == pave::errc::stale);
   CHECK(pave_tests::look(s.cache, {first, victim}) == before);
 
   REQUIRE(s.cache.plan_cuts(first, 2, s.cuts));
   CHECK(s.cuts.used()[0].was_parked);
   plan.assign(s.cuts.used().begin(), s.cuts.used().end());
-  REQUIRE(s.cache.finish(first));
+  REQUIRE(s.cache.truncate(first, 0));  // makes room
   REQUIRE(s.cache.next_restore(1, s.cuts)->sequence == victim);
   before = pave_tests::look(s.cache, {victim});
-  CHECK(s.cache.commit(plan).code() == pave::errc::stale);
+  CHECK(s.cache.commit(first, plan).code() == pave::errc::stale);
   CHECK(pave_tests::look(s.cache, {victim}) == before);
 }
 
@@ -170,12 +181,13 @@ TEST_CASE(
   REQUIRE(s.cache.pool().share(table.subspan(2, 1)));
   REQUIRE(s.cache.pool().release(table.subspan(3, 1)));
   const auto before = pave_tests::look(s.cache, {first, victim});
-  CHECK(s.cache.commit(s.cuts.used()).code() == pave::errc::stale);
+  CHECK(s.cache.commit(first, s.cuts.used()).code() == pave::errc::stale);
   CHECK(pave_tests::look(s.cache, {first, victim}) == before);
 }
 
 TEST_CASE("case 13: an empty plan is carried out, and frees nothing (model_server 4428)", "[cases]") {
   pave_tests::scene<> s(6, 16);
-  CHECK(s.cache.commit({})->value() == 0);
-  CHECK(s.available() == 6);
+  const auto first = s.run(1, 16);
+  CHECK(s.cache.commit(first, {})->value() == 0);
+  CHECK(s.available() == 5);
 }

@@ -42,7 +42,7 @@ TEST_CASE("case 18: being stopped does not make a sequence younger or older (vLL
     REQUIRE(s.cuts.used().size() == 1);
     CHECK(s.cuts.used()[0].sequence == b);
     CHECK_FALSE(s.cuts.used()[0].was_parked);
-    REQUIRE(s.cache.commit(s.cuts.used()));
+    REQUIRE(s.cache.commit(a, s.cuts.used()));
     const auto step = s.open();
     REQUIRE(s.cache.next_restore(100, s.cuts)->sequence == b);
     REQUIRE(s.cache.complete(step));

@@ -22,7 +22,7 @@ TEMPLATE_TEST_CASE("case 19: a reset takes all blocks, also of the parked, and a
   const auto two = s.run(3, 3 * each);
   const auto waits = s.admit(9, 2 * each);
   REQUIRE(s.cache.plan_cuts(runs, 4, s.cuts));
-  REQUIRE(s.cache.commit(s.cuts.used()));
+  REQUIRE(s.cache.commit(runs, s.cuts.used()));
   REQUIRE(s.cache.snapshot().parked == 2);
   pave::step_id step;
   if (in_flight) {

@@ -29,7 +29,7 @@ TEST_CASE("case 20: restored tokens are counted apart, once for each time they w
   for (int time = 1; time <= times; ++time) {
     const std::int64_t cut = (std::min)(s.held(id), std::int64_t{2});
     REQUIRE(s.cache.plan_cuts(requester, cut, s.cuts));
-    REQUIRE(s.cache.commit(s.cuts.used()));
+    REQUIRE(s.cache.commit(requester, s.cuts.used()));
     lost += computed - s.cache.computed(id)->value();
     CHECK(s.cache.snapshot().tokens_lost.value() == lost);
     CHECK(s.cache.gap(id)->size().value() == computed - s.cache.computed(id)->value());
@@ -60,14 +60,14 @@ TEST_CASE("case 20: a restore that is cut before it ran was none (SGLang 11898)"
   const auto requester = s.run(1, 10);
   const auto id = s.run(2, 100);
   REQUIRE(s.cache.plan_cuts(requester, 4, s.cuts));
-  REQUIRE(s.cache.commit(s.cuts.used()));
+  REQUIRE(s.cache.commit(requester, s.cuts.used()));
   CHECK(s.cache.snapshot().tokens_lost.value() == 40);
   const auto step = s.open();
   REQUIRE(s.cache.next_restore(1000, s.cuts)->sequence == id);
   CHECK(s.cache.snapshot().tokens_restored.value() == 40);
   // In the same step, before it runs, two of its blocks go again.
   REQUIRE(s.cache.plan_cuts(requester, 2, s.cuts));
-  REQUIRE(s.cache.commit(s.cuts.used()));
+  REQUIRE(s.cache.commit(requester, s.cuts.used()));
   CHECK(s.cache.snapshot().tokens_restored.value() == 0);
   CHECK(s.cache.snapshot().tokens_lost.value() == 40);
   CHECK(s.cache.gap(id)->size().value() == 40);

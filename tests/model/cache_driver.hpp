@@ -206,8 +206,10 @@ class cache_driver {
     return plan.cuts;
   }
 
-  void commit(const std::vector<pave::cut>& cuts) {
+  void commit(pave::sequence_id requester, const std::vector<pave::cut>& cuts) {
     model_answer expected;
+    const model_sequence* asks = model.find(requester);
+    if (asks == nullptr) expected.code = pave::errc::stale;
     std::int64_t freed = 0;
     for (std::size_t i = 0; i < cuts.size(); ++i) {
       const model_sequence* victim = model.find(cuts[i].sequence);
@@ -218,12 +220,13 @@ class cache_driver {
                         (model.options.whole_victims ? first == 0 : model.reclaimable(*victim, first, first + 1) == 1);
       bool is_named_twice = false;
       for (std::size_t j = 0; j < i; ++j) is_named_twice = is_named_twice || cuts[j].sequence == cuts[i].sequence;
-      if (!fits || is_named_twice) expected.code = pave::errc::stale;
+      const bool matters_less = victim != nullptr && asks != nullptr && model.more_important(*asks, *victim);
+      if (!fits || is_named_twice || !matters_less) expected.code = pave::errc::stale;
       freed += cuts[i].freed.value();
     }
-    const pave::result<pave::block_count> done = cache_.commit(cuts);
+    const pave::result<pave::block_count> done = cache_.commit(requester, cuts);
     if (!agree(done, expected)) return;
-    expect(*done == freed && twin_.commit(cuts).value() == freed, "law 2: what the plan said comes free");
+    expect(*done == freed && twin_.commit(requester, cuts).value() == freed, "law 2: what the plan said comes free");
     apply(cuts);
     check();
   }
@@ -311,9 +314,8 @@ class cache_driver {
 
   [[nodiscard]] model_answer ever_holds(std::int64_t tokens) const {
     const std::int64_t blocks = model.blocks_for(tokens);
-    if (blocks > model.options.blocks) return {pave::errc::never_fits, blocks - model.options.blocks};
-    if (blocks > model.options.blocks_per_sequence)
-      return {pave::errc::table_full, blocks - model.options.blocks_per_sequence};
+    const std::int64_t most = (std::min)(model.options.blocks, model.options.blocks_per_sequence);
+    if (blocks > most) return {pave::errc::never_fits, blocks - most};
     return {};
   }
 

@@ -28,7 +28,7 @@ struct model_plan {
 
   /// What a planner says that has room for so many cuts.
   [[nodiscard]] model_answer answer(std::size_t room) const {
-    if (cuts.size() > room) return {pave::errc::table_full, 0};
+    if (cuts.size() > room) return {pave::errc::buffer_too_small, 0};
     if (missing > 0) return {pave::errc::shortage, missing};
     return {};
   }

@@ -172,7 +172,7 @@ class cache_walk {
     if (random_.one_in(5) && !cuts.empty()) forge(cuts[random_.index(cuts.size())]);
     if (random_.one_in(20) && !cuts.empty()) cuts.push_back(cuts.front());
     if (random_.one_in(2)) meanwhile(cuts);
-    if (!(model_.is_open && model_.is_launched)) driver_.commit(cuts);
+    if (!(model_.is_open && model_.is_launched)) driver_.commit(random_.one_in(12) ? random_id() : requester, cuts);
   }
   void forge(pave::cut& c) {
     const std::int64_t by = random_.one_in(2) ? 1 : -1;

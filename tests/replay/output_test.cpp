@@ -6,17 +6,15 @@
 #include "support/temporary_file.hpp"
 #include "trace.hpp"
 
-TEST_CASE("pave-replay: asking whether a file can be written leaves it as it is", "[replay]") {
-  const pave_tests::temporary_file file("precious");
-  replay::check_writable(file.path());
-  CHECK(file.read() == "precious");
-  CHECK_THROWS_AS(replay::check_writable("/nonexistent/file"), replay::input_error);
-  CHECK_THROWS_AS(replay::check_writable("/"), replay::input_error);
+TEST_CASE("pave-replay: a file for results stays as it is until they come, and then holds nothing else", "[replay]") {
+  const pave_tests::temporary_file file("longer than the new text");
+  replay::output_file results(file.path());
+  CHECK(file.read() == "longer than the new text");
+  results.write("new");
+  CHECK(file.read() == "new");
 }
 
-TEST_CASE("pave-replay: results replace all that a file held", "[replay]") {
-  const pave_tests::temporary_file file("longer than the new text");
-  replay::write_file(file.path(), "new");
-  CHECK(file.read() == "new");
-  CHECK_THROWS_AS(replay::write_file("/nonexistent/file", "new"), replay::input_error);
+TEST_CASE("pave-replay: a file that cannot be written is refused before the work", "[replay]") {
+  CHECK_THROWS_AS(replay::output_file("/nonexistent/file"), replay::input_error);
+  CHECK_THROWS_AS(replay::output_file("/"), replay::input_error);
 }

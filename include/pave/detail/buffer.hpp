@@ -67,6 +67,12 @@ class buffer {
     return true;
   }
 
+  /// As `reserve(rows * columns)`, where the product may be too large to name.
+  [[nodiscard]] bool reserve(std::size_t rows, std::size_t columns) noexcept {
+    if (columns != 0 && rows > (std::numeric_limits<std::size_t>::max)() / columns) return false;
+    return reserve(rows * columns);
+  }
+
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
   [[nodiscard]] Element* data() noexcept { return data_; }
   [[nodiscard]] const Element* data() const noexcept { return data_; }

@@ -21,35 +21,41 @@ class sequence_table {
     block_count held;   // logical blocks [0, held) are in the row
     step_id last_step;  // that used them
     std::uint32_t generation = 0;
+    std::uint32_t place = 0;     // among the slots
     std::uint64_t named_by = 0;  // the last commit that named it
   };
 
   /// @param width blocks that a row has room for
   [[nodiscard]] bool reserve(std::size_t sequences, block_count width) noexcept {
     width_ = static_cast<std::size_t>(width.value());
-    if (!rows_.reserve(sequences) || !free_slots_.reserve(sequences) || !blocks_.reserve(sequences * width_))
-      return false;
-    for (std::size_t i = 0; i < sequences; ++i) free_slots_[i] = static_cast<std::uint32_t>(sequences - 1 - i);
-    free_count_ = sequences;
+    if (!rows_.reserve(sequences) || !slots_.reserve(sequences) || !blocks_.reserve(sequences, width_)) return false;
+    for (std::size_t slot = 0; slot < sequences; ++slot) move_to(static_cast<std::uint32_t>(slot), slot);
     return true;
   }
 
-  [[nodiscard]] bool is_full() const noexcept { return free_count_.get() == 0; }
-  /// @return slots that were ever in use are [0, size())
-  [[nodiscard]] std::size_t size() const noexcept { return seen_.get(); }
+  [[nodiscard]] bool is_full() const noexcept { return size_.get() == slots_.size(); }
+  /// @return how many rows are open
+  [[nodiscard]] std::size_t size() const noexcept { return size_.get(); }
+  /// @return the slot of an open row; a row keeps its slot, and changes its place in [0, size()) when another one
+  ///   closes
+  [[nodiscard]] std::uint32_t slot_at(std::size_t place) const noexcept { return slots_[place]; }
 
   /// Opens an empty row under a new id. @pre not is_full()
   sequence_id open(std::int64_t rank_value) noexcept {
-    const std::uint32_t slot = free_slots_[--free_count_.get()];
+    const std::uint32_t slot = slots_[size_.get()++];
     row& r = rows_[slot];
     r.order = {rank_value, ++arrivals_};
     r.last_step = {};
     if (++r.generation == 0) r.generation = 1;  // 0 is never live
-    seen_.get() = larger(seen_.get(), std::size_t{slot} + 1);
     return {slot, r.generation};
   }
-  /// @pre the row holds no blocks
-  void close(std::uint32_t slot) noexcept { free_slots_[free_count_.get()++] = slot; }
+  /// @pre the row is open, and holds no blocks
+  void close(std::uint32_t slot) noexcept {
+    const std::size_t place = rows_[slot].place;
+    const std::size_t last = --size_.get();
+    move_to(slots_[last], place);
+    move_to(slot, last);
+  }
 
   row& operator[](std::size_t slot) noexcept { return rows_[slot]; }
   const row& operator[](std::size_t slot) const noexcept { return rows_[slot]; }
@@ -66,11 +72,15 @@ class sequence_table {
   }
 
  private:
+  void move_to(std::uint32_t slot, std::size_t place) noexcept {
+    slots_[place] = slot;
+    rows_[slot].place = static_cast<std::uint32_t>(place);
+  }
+
   buffer<row> rows_;
-  buffer<block_id> blocks_;  // [sequences, width]
-  buffer<std::uint32_t> free_slots_;
-  zero_on_move<std::size_t> free_count_;
-  zero_on_move<std::size_t> seen_;
+  buffer<block_id> blocks_;      // [sequences, width]
+  buffer<std::uint32_t> slots_;  // those of open rows first
+  zero_on_move<std::size_t> size_;
   std::size_t width_ = 0;
   std::uint64_t arrivals_ = 0;
 };

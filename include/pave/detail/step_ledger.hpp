@@ -19,7 +19,7 @@ namespace detail {
 class step_ledger {
  public:
   [[nodiscard]] bool reserve(std::size_t sequences, std::size_t steps) noexcept {
-    return entries_.reserve(sequences * steps) && rosters_.reserve(sequences * steps) && steps_.reserve(steps);
+    return entries_.reserve(sequences, steps) && rosters_.reserve(steps, sequences) && steps_.reserve(steps);
   }
 
   result<step_id> begin() noexcept {

@@ -20,25 +20,26 @@ struct shaped_cut {
 };
 
 namespace detail {
-template <class T, class View>
-using cut_shape_cut = decltype(std::declval<const T&>().cut(std::declval<const View&>(), std::size_t{}, block_count{}));
-template <class T>
-using cut_shape_keeps_prefix = decltype(T::keeps_prefix);
+template <class Policy, class View>
+using cut_shape_cut =
+    decltype(std::declval<const Policy&>().cut(std::declval<const View&>(), std::size_t{}, block_count{}));
+template <class Policy>
+using cut_shape_keeps_prefix = decltype(Policy::keeps_prefix);
 }  // namespace detail
 
 /// @brief The contract of a cut shape over a candidate view:
 /// - `shaped_cut cut(const View&, std::size_t candidate, block_count wanted) const`: frees `wanted` blocks, or all that
 ///   can come free where those are fewer; a shorter range of the same shape would free less. `wanted` is at least 1.
 /// - `static constexpr bool keeps_prefix`: every cut reaches to the candidate's end, so that what is left is a prefix
-template <class T, class View>
+template <class Policy, class View>
 inline constexpr bool is_cut_shape_v = detail::all({
-    detail::is_detected_as_v<shaped_cut, detail::cut_shape_cut, T, View>,
-    detail::is_detected_as_v<bool, detail::cut_shape_keeps_prefix, T>,
+    detail::is_detected_as_v<shaped_cut, detail::cut_shape_cut, Policy, View>,
+    detail::is_detected_as_v<bool, detail::cut_shape_keeps_prefix, Policy>,
 });
 
 #if PAVE_HAS_CONCEPTS
-template <class T, class View>
-concept cut_shape_policy = is_cut_shape_v<T, View>;
+template <class Policy, class View>
+concept cut_shape_policy = is_cut_shape_v<Policy, View>;
 #endif
 
 /// @brief The end of a sequence: what it keeps is a prefix, which any engine can resume from. Shared blocks in the

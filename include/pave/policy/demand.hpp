@@ -13,28 +13,30 @@ namespace pave {
 inline namespace v0 {
 
 namespace detail {
-template <class T>
-using demand_blocks = decltype(std::declval<const T&>().blocks(block_count{}));
-template <class T>
-using demand_whole_victims = decltype(T::whole_victims);
-template <class T>
-using demand_spares_requester = decltype(T::spares_requester);
+template <class Policy>
+using demand_blocks = decltype(std::declval<const Policy&>().blocks(block_count{}));
+template <class Policy>
+using demand_whole_victims = decltype(Policy::whole_victims);
+template <class Policy>
+using demand_spares_requester = decltype(Policy::spares_requester);
 }  // namespace detail
 
 /// @brief The contract of a demand:
-/// - `block_count blocks(block_count shortage) const`: what to reclaim for that shortage, at least as much
+/// - `block_count blocks(block_count shortage) const`: what to reclaim where a running sequence is short of so much; at
+///   least as much. A plan goes as far beyond the shortage as it can, and fails only where the shortage itself cannot
+///   be met
 /// - `static constexpr bool whole_victims`: a victim gives up all it has, however little is missing
 /// - `static constexpr bool spares_requester`: a requester that nobody can help keeps its blocks while it waits
-template <class T>
+template <class Policy>
 inline constexpr bool is_demand_v = detail::all({
-    detail::is_detected_as_v<block_count, detail::demand_blocks, T>,
-    detail::is_detected_as_v<bool, detail::demand_whole_victims, T>,
-    detail::is_detected_as_v<bool, detail::demand_spares_requester, T>,
+    detail::is_detected_as_v<block_count, detail::demand_blocks, Policy>,
+    detail::is_detected_as_v<bool, detail::demand_whole_victims, Policy>,
+    detail::is_detected_as_v<bool, detail::demand_spares_requester, Policy>,
 });
 
 #if PAVE_HAS_CONCEPTS
-template <class T>
-concept demand_policy = is_demand_v<T>;
+template <class Policy>
+concept demand_policy = is_demand_v<Policy>;
 #endif
 
 /// @brief The shortage, not a block more.

@@ -19,18 +19,18 @@ struct any_sink {
   void operator()(block_id) const noexcept {}
 };
 
-template <class T>
-using fence_reserve = decltype(std::declval<T&>().reserve(block_count{}));
-template <class T>
-using fence_used = decltype(std::declval<T&>().used(block_id{}, step_id{}));
-template <class T>
-using fence_release = decltype(std::declval<T&>().release(block_id{}, any_sink{}));
-template <class T>
-using fence_complete = decltype(std::declval<T&>().complete(step_id{}, any_sink{}));
-template <class T>
-using fence_fenced = decltype(std::declval<const T&>().fenced());
-template <class T>
-using fence_delays = decltype(T::delays);
+template <class Policy>
+using fence_reserve = decltype(std::declval<Policy&>().reserve(block_count{}));
+template <class Policy>
+using fence_used = decltype(std::declval<Policy&>().used(block_id{}, step_id{}));
+template <class Policy>
+using fence_release = decltype(std::declval<Policy&>().release(block_id{}, any_sink{}));
+template <class Policy>
+using fence_complete = decltype(std::declval<Policy&>().complete(step_id{}, any_sink{}));
+template <class Policy>
+using fence_fenced = decltype(std::declval<const Policy&>().fenced());
+template <class Policy>
+using fence_delays = decltype(Policy::delays);
 }  // namespace detail
 
 /// @brief The contract of a fence. A sink is called with each block that is safe now.
@@ -41,19 +41,19 @@ using fence_delays = decltype(T::delays);
 /// - `void complete(step_id, Sink&&)`: this step and all before it are done
 /// - `block_count fenced() const`: blocks that were released and are not safe yet
 /// - `static constexpr bool delays`: whether a released block may be safe later than at once
-template <class T>
+template <class Policy>
 inline constexpr bool is_fence_v = detail::all({
-    detail::is_detected_as_v<bool, detail::fence_reserve, T>,
-    detail::is_detected_v<detail::fence_used, T>,
-    detail::is_detected_v<detail::fence_release, T>,
-    detail::is_detected_as_v<bool, detail::fence_delays, T>,
-    detail::is_detected_v<detail::fence_complete, T>,
-    detail::is_detected_as_v<block_count, detail::fence_fenced, T>,
+    detail::is_detected_as_v<bool, detail::fence_reserve, Policy>,
+    detail::is_detected_v<detail::fence_used, Policy>,
+    detail::is_detected_v<detail::fence_release, Policy>,
+    detail::is_detected_as_v<bool, detail::fence_delays, Policy>,
+    detail::is_detected_v<detail::fence_complete, Policy>,
+    detail::is_detected_as_v<block_count, detail::fence_fenced, Policy>,
 });
 
 #if PAVE_HAS_CONCEPTS
-template <class T>
-concept fence_policy = is_fence_v<T>;
+template <class Policy>
+concept fence_policy = is_fence_v<Policy>;
 #endif
 
 /// @brief A released block is available at once. Right wherever all that reads or writes blocks runs on one stream,

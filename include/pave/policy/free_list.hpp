@@ -16,14 +16,14 @@ namespace pave {
 inline namespace v0 {
 
 namespace detail {
-template <class T>
-using free_list_reserve = decltype(std::declval<T&>().reserve(block_count{}));
-template <class T>
-using free_list_take = decltype(std::declval<T&>().take(span<block_id>{}));
-template <class T>
-using free_list_put = decltype(std::declval<T&>().put(block_id{}));
-template <class T>
-using free_list_size = decltype(std::declval<const T&>().size());
+template <class Policy>
+using free_list_reserve = decltype(std::declval<Policy&>().reserve(block_count{}));
+template <class Policy>
+using free_list_take = decltype(std::declval<Policy&>().take(span<block_id>{}));
+template <class Policy>
+using free_list_put = decltype(std::declval<Policy&>().put(block_id{}));
+template <class Policy>
+using free_list_size = decltype(std::declval<const Policy&>().size());
 }  // namespace detail
 
 /// @brief The contract of a free list:
@@ -31,17 +31,17 @@ using free_list_size = decltype(std::declval<const T&>().size());
 /// - `void take(span<block_id> out)`: gives `out.size()` free blocks; asked only for what is there
 /// - `void put(block_id)`: a block comes free; each block is put once between two takes of it
 /// - `block_count size() const`: how many are free
-template <class T>
+template <class Policy>
 inline constexpr bool is_free_list_v = detail::all({
-    detail::is_detected_as_v<bool, detail::free_list_reserve, T>,
-    detail::is_detected_v<detail::free_list_take, T>,
-    detail::is_detected_v<detail::free_list_put, T>,
-    detail::is_detected_as_v<block_count, detail::free_list_size, T>,
+    detail::is_detected_as_v<bool, detail::free_list_reserve, Policy>,
+    detail::is_detected_v<detail::free_list_take, Policy>,
+    detail::is_detected_v<detail::free_list_put, Policy>,
+    detail::is_detected_as_v<block_count, detail::free_list_size, Policy>,
 });
 
 #if PAVE_HAS_CONCEPTS
-template <class T>
-concept free_list_policy = is_free_list_v<T>;
+template <class Policy>
+concept free_list_policy = is_free_list_v<Policy>;
 #endif
 
 /// @brief A stack: the block that came free last is the first to go out, while it is warm in the caches. A new one

@@ -13,10 +13,10 @@ namespace pave {
 inline namespace v0 {
 
 namespace detail {
-template <class T>
-using lock_lock = decltype(std::declval<T&>().lock());
-template <class T>
-using lock_unlock = decltype(std::declval<T&>().unlock());
+template <class Policy>
+using lock_lock = decltype(std::declval<Policy&>().lock());
+template <class Policy>
+using lock_unlock = decltype(std::declval<Policy&>().unlock());
 
 /// Holds a lock policy for one call.
 template <class Lock>
@@ -33,17 +33,17 @@ class lock_scope {
 }  // namespace detail
 
 /// @brief The contract of a lock: `lock()` and `unlock()`, as of the standard's BasicLockable, movable while unlocked.
-template <class T>
+template <class Policy>
 inline constexpr bool is_lock_v = detail::all({
-    detail::is_detected_v<detail::lock_lock, T>,
-    detail::is_detected_v<detail::lock_unlock, T>,
-    std::is_nothrow_move_constructible_v<T>,
-    std::is_nothrow_move_assignable_v<T>,
+    detail::is_detected_v<detail::lock_lock, Policy>,
+    detail::is_detected_v<detail::lock_unlock, Policy>,
+    std::is_nothrow_move_constructible_v<Policy>,
+    std::is_nothrow_move_assignable_v<Policy>,
 });
 
 #if PAVE_HAS_CONCEPTS
-template <class T>
-concept lock_policy = is_lock_v<T>;
+template <class Policy>
+concept lock_policy = is_lock_v<Policy>;
 #endif
 
 /// @brief One scheduler thread, no lock.

@@ -13,10 +13,10 @@ namespace pave {
 inline namespace v0 {
 
 namespace detail {
-template <class T>
-using resume_gate_must_fit = decltype(std::declval<const T&>().must_fit(token_count{}, token_count{}));
-template <class T>
-using resume_gate_allocates = decltype(std::declval<const T&>().allocates(token_count{}, token_count{}));
+template <class Policy>
+using resume_gate_must_fit = decltype(std::declval<const Policy&>().must_fit(token_count{}, token_count{}));
+template <class Policy>
+using resume_gate_allocates = decltype(std::declval<const Policy&>().allocates(token_count{}, token_count{}));
 }  // namespace detail
 
 /// @brief The contract of a resume gate. `remaining` are the tokens of the gap and the next ones, `chunk` those of them
@@ -24,15 +24,15 @@ using resume_gate_allocates = decltype(std::declval<const T&>().allocates(token_
 /// - `token_count must_fit(token_count remaining, token_count chunk) const`: tokens that there must be blocks for
 /// - `token_count allocates(token_count remaining, token_count chunk) const`: tokens that get their blocks now, from
 ///   `chunk` to what must fit
-template <class T>
+template <class Policy>
 inline constexpr bool is_resume_gate_v = detail::all({
-    detail::is_detected_as_v<token_count, detail::resume_gate_must_fit, T>,
-    detail::is_detected_as_v<token_count, detail::resume_gate_allocates, T>,
+    detail::is_detected_as_v<token_count, detail::resume_gate_must_fit, Policy>,
+    detail::is_detected_as_v<token_count, detail::resume_gate_allocates, Policy>,
 });
 
 #if PAVE_HAS_CONCEPTS
-template <class T>
-concept resume_gate_policy = is_resume_gate_v<T>;
+template <class Policy>
+concept resume_gate_policy = is_resume_gate_v<Policy>;
 #endif
 
 /// @brief The whole gap and the next tokens fit, and get their blocks at once: a restore that begins also ends.

@@ -10,17 +10,17 @@ namespace pave {
 inline namespace v0 {
 
 namespace detail {
-template <class T>
-using retention_keeps_content = decltype(T::keeps_content);
+template <class Policy>
+using retention_keeps_content = decltype(Policy::keeps_content);
 }  // namespace detail
 
 /// @brief The contract of retention: `static constexpr bool keeps_content`.
-template <class T>
-inline constexpr bool is_retention_v = detail::is_detected_as_v<bool, detail::retention_keeps_content, T>;
+template <class Policy>
+inline constexpr bool is_retention_v = detail::is_detected_as_v<bool, detail::retention_keeps_content, Policy>;
 
 #if PAVE_HAS_CONCEPTS
-template <class T>
-concept retention_policy = is_retention_v<T>;
+template <class Policy>
+concept retention_policy = is_retention_v<Policy>;
 #endif
 
 /// @brief A free block's content is gone.

@@ -17,20 +17,20 @@ namespace pave {
 inline namespace v0 {
 
 namespace detail {
-template <class T>
-using sharing_reserve = decltype(std::declval<T&>().reserve(block_count{}));
-template <class T>
-using sharing_holders = decltype(std::declval<const T&>().holders(block_id{}));
-template <class T>
-using sharing_hold = decltype(std::declval<T&>().hold(block_id{}));
-template <class T>
-using sharing_share = decltype(std::declval<T&>().share(block_id{}));
-template <class T>
-using sharing_drop = decltype(std::declval<T&>().drop(block_id{}));
-template <class T>
-using sharing_undo_drop = decltype(std::declval<T&>().undo_drop(block_id{}));
-template <class T>
-using sharing_settle = decltype(std::declval<T&>().settle(block_id{}));
+template <class Policy>
+using sharing_reserve = decltype(std::declval<Policy&>().reserve(block_count{}));
+template <class Policy>
+using sharing_holders = decltype(std::declval<const Policy&>().holders(block_id{}));
+template <class Policy>
+using sharing_hold = decltype(std::declval<Policy&>().hold(block_id{}));
+template <class Policy>
+using sharing_share = decltype(std::declval<Policy&>().share(block_id{}));
+template <class Policy>
+using sharing_drop = decltype(std::declval<Policy&>().drop(block_id{}));
+template <class Policy>
+using sharing_undo_drop = decltype(std::declval<Policy&>().undo_drop(block_id{}));
+template <class Policy>
+using sharing_settle = decltype(std::declval<Policy&>().settle(block_id{}));
 }  // namespace detail
 
 /// @brief The contract of sharing: who counts the holders of each block. Ids are in range, the pool sees to it.
@@ -43,20 +43,20 @@ using sharing_settle = decltype(std::declval<T&>().settle(block_id{}));
 /// - `bool settle(block_id)`: true once after the drop of the last holder, and the block is then free
 ///
 /// A release is drops first and settling after, so that one bad id among many leaves everything as it was.
-template <class T>
+template <class Policy>
 inline constexpr bool is_sharing_v = detail::all({
-    detail::is_detected_as_v<bool, detail::sharing_reserve, T>,
-    detail::is_detected_as_v<std::uint32_t, detail::sharing_holders, T>,
-    detail::is_detected_v<detail::sharing_hold, T>,
-    detail::is_detected_as_v<bool, detail::sharing_share, T>,
-    detail::is_detected_as_v<bool, detail::sharing_drop, T>,
-    detail::is_detected_v<detail::sharing_undo_drop, T>,
-    detail::is_detected_as_v<bool, detail::sharing_settle, T>,
+    detail::is_detected_as_v<bool, detail::sharing_reserve, Policy>,
+    detail::is_detected_as_v<std::uint32_t, detail::sharing_holders, Policy>,
+    detail::is_detected_v<detail::sharing_hold, Policy>,
+    detail::is_detected_as_v<bool, detail::sharing_share, Policy>,
+    detail::is_detected_as_v<bool, detail::sharing_drop, Policy>,
+    detail::is_detected_v<detail::sharing_undo_drop, Policy>,
+    detail::is_detected_as_v<bool, detail::sharing_settle, Policy>,
 });
 
 #if PAVE_HAS_CONCEPTS
-template <class T>
-concept sharing_policy = is_sharing_v<T>;
+template <class Policy>
+concept sharing_policy = is_sharing_v<Policy>;
 #endif
 
 /// @brief Any number of holders, counted.

@@ -13,9 +13,9 @@ namespace pave {
 inline namespace v0 {
 
 namespace detail {
-template <class T, class View>
+template <class Policy, class View>
 using victim_order_before =
-    decltype(std::declval<const T&>().before(std::declval<const View&>(), std::size_t{}, std::size_t{}));
+    decltype(std::declval<const Policy&>().before(std::declval<const View&>(), std::size_t{}, std::size_t{}));
 }  // namespace detail
 
 /// @brief The contract of a victim order over a candidate view:
@@ -24,12 +24,12 @@ using victim_order_before =
 ///
 /// It orders the candidates that may be cut. Whether one may be cut is not its to say: only less important ones than
 /// the requester are asked, and parked ones before running ones.
-template <class T, class View>
-inline constexpr bool is_victim_order_v = detail::is_detected_as_v<bool, detail::victim_order_before, T, View>;
+template <class Policy, class View>
+inline constexpr bool is_victim_order_v = detail::is_detected_as_v<bool, detail::victim_order_before, Policy, View>;
 
 #if PAVE_HAS_CONCEPTS
-template <class T, class View>
-concept victim_order_policy = is_victim_order_v<T, View>;
+template <class Policy, class View>
+concept victim_order_policy = is_victim_order_v<Policy, View>;
 #endif
 
 /// @brief The least important first.
