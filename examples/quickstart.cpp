@@ -2,22 +2,22 @@
 // Two sequences in a pool that is too small for both: one loses just what is missing, and gets just that back.
 #include <pave/pave.hpp>
 
+#include <algorithm>
 #include <cstdio>
 
 namespace {
 
-void print(const char* what, pave::sequence_id sequence, pave::token_range tokens) {
-  std::printf("sequence %u: %s [%d, %d)\n", static_cast<unsigned>(sequence.slot), what,
-              static_cast<int>(tokens.first.value()), static_cast<int>(tokens.last.value()));
-}
-
 /// Stands for an engine: it prints what it is told to do.
 struct toy_engine {
-  static void decode(pave::sequence_id sequence, pave::token_range tokens) { print("decode", sequence, tokens); }
-  static void prefill(pave::sequence_id sequence, pave::token_range tokens) { print("prefill", sequence, tokens); }
+  /// Puts a decode, or a prefill over what is there already, into the step.
+  static pave::token_count run(pave::sequence_id sequence, pave::token_range tokens) {
+    std::printf("sequence %u: compute [%d, %d)\n", static_cast<unsigned>(sequence.slot),
+                static_cast<int>(tokens.first.value()), static_cast<int>(tokens.last.value()));
+    return tokens.size();
+  }
   static void stop(const pave::cut& cut) {
-    std::printf("sequence %u: stop, %d block(s) went to a more important one\n",
-                static_cast<unsigned>(cut.sequence.slot), static_cast<int>(cut.freed.value()));
+    std::printf("sequence %u: stop, %d block(s) go to a more important one\n", static_cast<unsigned>(cut.sequence.slot),
+                static_cast<int>(cut.freed.value()));
   }
 };
 
@@ -26,25 +26,25 @@ struct toy_engine {
 int main() {
   toy_engine engine;
   // [quickstart]
-  pave::kv_cache_options options;
-  options.blocks = 8;  // of 16 tokens: room for the two prompts, but not for all that follows
-  auto cache = pave::kv_cache<>::create(options).value();  // the only call that allocates
+  auto cache = pave::kv_cache<>::create({/*blocks*/ 8, /*tokens each*/ 16}).value();  // no other call allocates
   pave::cut room[2];
-  pave::cut_list cuts(room);  // filled with whom to stop, and what they lost
+  pave::cut_list cuts(room);  // whom to stop, and what they lost
   const pave::sequence_id ids[] = {*cache.admit(/*rank*/ 1, /*prompt*/ 60), *cache.admit(2, 60)};
   for (int i = 0; i < 40; ++i) {
     const pave::step_id step = *cache.begin_step();
-    for (const pave::sequence_id id : ids) {  // by rank; one that waits is told so
-      if (auto grown = cache.grow_or_reclaim(id, 1, cuts)) engine.decode(id, grown->tokens);
+    pave::token_count budget = 2048;
+    for (const pave::sequence_id id : ids) {  // by rank; one that waits says so, and is passed over
+      auto grown = cache.grow_or_reclaim(id, std::min(*cache.remaining(id), budget), cuts);
       for (const pave::cut& cut : cuts.used()) engine.stop(cut);
+      if (grown) budget -= engine.run(id, grown->tokens);
     }
-    while (auto next = cache.next_restore(2048, cuts)) engine.prefill(next->sequence, next->tokens);  // new, or back
+    while (auto next = cache.next_restore(budget, cuts)) budget -= engine.run(next->sequence, next->tokens);
     cache.complete(step).value();  // the engine has run it
   }
   // [quickstart end]
   cache.finish(ids[0]).value();
   const pave::step_id step = *cache.begin_step();
-  while (auto next = cache.next_restore(2048, cuts)) engine.prefill(next->sequence, next->tokens);
+  while (auto next = cache.next_restore(2048, cuts)) engine.run(next->sequence, next->tokens);
   cache.complete(step).value();
   const pave::cache_snapshot now = cache.snapshot();
   std::printf("%d tokens lost, %d computed again\n", static_cast<int>(now.tokens_lost.value()),

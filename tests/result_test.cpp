@@ -13,6 +13,7 @@
 #include <type_traits>
 #include <unistd.h>
 #include <utility>
+#include <vector>
 
 namespace {
 
@@ -121,6 +122,16 @@ TEST_CASE("result: the value of an error stops the process, in every build", "[r
   CHECK(stops([] { result<void>(errc::stale).value(); }));
   CHECK_FALSE(stops([] { result<void>().value(); }));
   CHECK_FALSE(stops([] { static_cast<void>(result<int>(1).value()); }));
+}
+
+TEST_CASE("result: one that is about to go gives its value away, so that a loop over it does not dangle", "[result]") {
+  const auto make = [] { return result<std::vector<int>>(std::vector<int>{1, 2, 3}); };
+  int sum = 0;
+  for (const int each : *make()) sum += each;
+  for (const int each : make().value()) sum += each;
+  CHECK(sum == 12);
+  static_assert(std::is_same_v<decltype(*make()), std::vector<int>>);
+  static_assert(std::is_same_v<decltype(make().value()), std::vector<int>>);
 }
 
 TEST_CASE("result: every code has a sentence of its own", "[result]") {

@@ -5,6 +5,7 @@
 
 #include <pave/candidates.hpp>
 #include <pave/detail/buffer.hpp>
+#include <pave/detail/detect.hpp>
 #include <pave/detail/sequence_table.hpp>
 #include <pave/detail/step_ledger.hpp>
 #include <pave/layout.hpp>
@@ -22,6 +23,41 @@
 
 namespace pave {
 inline namespace v0 {
+
+namespace detail {
+template <class Bundle>
+using slot_free_list = typename Bundle::free_list;
+template <class Bundle>
+using slot_sharing = typename Bundle::sharing;
+template <class Bundle>
+using slot_fence = typename Bundle::fence;
+template <class Bundle>
+using slot_retention = typename Bundle::retention;
+template <class Bundle>
+using slot_lock = typename Bundle::lock;
+template <class Bundle>
+using slot_demand = typename Bundle::demand;
+template <class Bundle>
+using slot_victim_order = typename Bundle::victim_order;
+template <class Bundle>
+using slot_cut_shape = typename Bundle::cut_shape;
+template <class Bundle>
+using slot_resume_gate = typename Bundle::resume_gate;
+
+/// Whether a cache's bundle names a slot of one of its parts, where nothing would read it.
+template <class Bundle>
+inline constexpr bool names_a_slot_v = !all({
+    !is_detected_v<slot_free_list, Bundle>,
+    !is_detected_v<slot_sharing, Bundle>,
+    !is_detected_v<slot_fence, Bundle>,
+    !is_detected_v<slot_retention, Bundle>,
+    !is_detected_v<slot_lock, Bundle>,
+    !is_detected_v<slot_demand, Bundle>,
+    !is_detected_v<slot_victim_order, Bundle>,
+    !is_detected_v<slot_cut_shape, Bundle>,
+    !is_detected_v<slot_resume_gate, Bundle>,
+});
+}  // namespace detail
 
 /// @brief The default policies of a cache: a bundle for each of its parts. Derive from it and name what is to change.
 struct cache_policies {
@@ -48,7 +84,8 @@ struct growth {
 /// @brief A sequence that came in. To the engine it is an ordinary prefill chunk over a kept prefix.
 struct restore {
   sequence_id sequence;
-  token_range tokens;    ///< positions that the open step computes; the rest of the gap follows by `grow_or_reclaim`
+  token_range
+      tokens;  ///< positions that the open step computes; what `remaining` then says follows by `grow_or_reclaim`
   block_range blocks;    ///< logical blocks that are new in its table
   bool resumed = false;  ///< it had run before; false for a sequence that is new
 };
@@ -79,6 +116,9 @@ class kv_cache {
   using planner_type = eviction_planner<typename Policies::planner>;
   using tracker_type = restore_tracker<typename Policies::tracker>;
 
+  static_assert(!detail::names_a_slot_v<Policies>,
+                "pave: a slot belongs in the bundle of its part: derive from pool_policies, planner_policies or "
+                "tracker_policies, and name the slot there");
   static_assert(!Policies::pool::fence::delays,
                 "pave: a kv_cache gives cut blocks on at once, and takes no fence that delays them");
   static_assert(planner_type::keeps_prefix,
@@ -222,7 +262,7 @@ class kv_cache {
   /// @brief Lets the most important sequence that waits come in, new or parked, if it passes the resume gate: its whole
   /// gap and its next tokens fit, with what less important *parked* sequences can give, and the reserve stays
   /// available. Call it until it fails.
-  /// @param budget tokens that the open step still has room for
+  /// @param budget tokens that the open step still has room for: less at each call
   /// @param cuts [out] who lost what; all were parked already
   /// @error `nothing_waits`
   /// @error `shortage`, with the missing blocks: the first that does not fit ends the pass, nothing moved
@@ -326,6 +366,14 @@ class kv_cache {
     const result<sequence_progress> at = tracker_.progress(id);
     if (!at) return at.error();
     return at->computed;
+  }
+  /// @return tokens that it has to compute before it yields its next one: the rest of its prompt or of its gap, and 1
+  ///   for one that decodes. What to ask `grow_or_reclaim` for, within the step's budget
+  /// @error `stale`
+  [[nodiscard]] result<token_count> remaining(sequence_id id) const noexcept {
+    const result<sequence_progress> at = tracker_.progress(id);
+    if (!at) return at.error();
+    return detail::larger<token_count>(1, at->goal - at->scheduled);
   }
   /// @return where the sequence stands
   /// @error `stale`

@@ -93,6 +93,35 @@ class eviction_planner {
     check_contracts<View>();
     static_assert(detail::is_detected_as_v<Key, detail::candidates_key, View>,
                   "pave: a candidate view needs `Key key(std::size_t i) const`, of the cut list's Key");
+    // A view or a policy that breaks its contract has had its one line; its plan would only repeat it in other words.
+    if constexpr (is_candidate_view_v<View> && is_victim_order_v<victim_order_type, View> &&
+                  is_cut_shape_v<cut_shape_type, View>) {
+      return make_plan(view, requester, shortage, from, cuts, scratch);
+    } else {
+      return errc::invalid_argument;
+    }
+  }
+
+  /// @brief What one victim gives up for `wanted` blocks: its part of a plan.
+  /// @pre wanted ≥ 1, victim < view.size()
+  template <class View>
+  [[nodiscard]] shaped_cut cut_one(const View& view, std::size_t victim, block_count wanted) const noexcept {
+    if constexpr (demand_type::whole_victims) {
+      const block_range all{0, view.blocks(victim)};
+      return {all, view.reclaimable(victim, all.first, all.last)};
+    } else {
+      return shape_.cut(view, victim, wanted);
+    }
+  }
+
+ private:
+  template <class View, class Rank, class Key>
+  [[nodiscard]] result<plan> make_plan(const View& view,
+                                       const Rank& requester,
+                                       block_count shortage,
+                                       victims from,
+                                       basic_cut_list<Key>& cuts,
+                                       span<std::uint32_t> scratch) const noexcept {
     cuts.clear();
     if (shortage < 0) return errc::invalid_argument;
     const bool may_ask_for_more = from == victims::parked_then_running;
@@ -127,19 +156,6 @@ class eviction_planner {
     return found;
   }
 
-  /// @brief What one victim gives up for `wanted` blocks: its part of a plan.
-  /// @pre wanted ≥ 1, victim < view.size()
-  template <class View>
-  [[nodiscard]] shaped_cut cut_one(const View& view, std::size_t victim, block_count wanted) const noexcept {
-    if constexpr (demand_type::whole_victims) {
-      const block_range all{0, view.blocks(victim)};
-      return {all, view.reclaimable(victim, all.first, all.last)};
-    } else {
-      return shape_.cut(view, victim, wanted);
-    }
-  }
-
- private:
   template <class View>
   static constexpr void check_contracts() noexcept {
     static_assert(detail::is_detected_as_v<std::size_t, detail::candidates_size, View>,

@@ -64,6 +64,10 @@ struct restore_counts {
 /// What a cut takes from the end of a sequence becomes its gap. A parked sequence that comes in computes its gap and
 /// its next tokens as one prefill over the prefix that it kept, in chunks of the step's budget; cut again in the
 /// middle, it keeps what it has, and only the rest is its gap.
+///
+/// An engine with tables of its own calls it in this order. For a sequence that runs: `schedule`, then `complete` once
+/// the step is done. For a cut: `lose` what its blocks held, then `park`. For one that waits: ask what it `needs`, get
+/// the blocks, then `resume`; `complete` follows as for any step.
 /// @threadsafety one thread at a time
 template <class Policies = tracker_policies>
 class restore_tracker {

@@ -145,11 +145,11 @@ TEST_CASE("pave-replay: the table has policies as rows, and pave in proportion t
         R"(conversation.csv · 6,000 requests at rate 0.5
 llama-2-13b on a100 · 3,914 blocks of 16 tokens, 47.8 GiB
 
-                 requests ─────────  blocks ─────────────────────      tokens  restores ──────────────
-policy           refused  preempted   short   freed  over-evicted  recomputed   count  mean ms  p99 ms
-whole                  2         10      11   1,011         1,000   1,234,567       9    200.0   900.2
-partial                2         10      11   1,011         1,000     123,456       9        –       –
-partial / whole   1.00 ×     1.00 ×  1.00 ×  1.00 ×        1.00 ×      0.10 ×  1.00 ×        –       –
+                 requests ─────────  blocks ────────────────────      tokens  restores ──────────────
+policy           refused  preempted  short   freed  over-evicted  recomputed   count  mean ms  p99 ms
+whole                  2         10     11   1,011         1,000   1,234,567       9    200.0   900.2
+partial                2         10     11   1,011         1,000     123,456       9        –       –
+partial / whole   1.00 ×     1.00 ×         1.00 ×        1.00 ×      0.10 ×  1.00 ×        –       –
 
                  TPOT, ms ─────  TTFT, ms ──────  longest gap, ms  makespan   tokens
 policy              p50     p99     p50      p99      p50     p99         s    per s

@@ -26,7 +26,8 @@ template <class Policy>
 using free_list_size = decltype(std::declval<const Policy&>().size());
 }  // namespace detail
 
-/// @brief The contract of a free list:
+/// @brief The contract of a free list. As for every policy of a pool, no member throws, and one that is moved from
+/// holds nothing.
 /// - `bool reserve(block_count capacity)`: takes its memory, makes 0 … capacity − 1 free; false where memory is refused
 /// - `void take(span<block_id> out)`: gives `out.size()` free blocks; asked only for what is there
 /// - `void put(block_id)`: a block comes free; each block is put once between two takes of it
