@@ -167,6 +167,29 @@ TEST_CASE("grow_or_reclaim: blocks that are held are used up before a new one is
   REQUIRE(f.cuts.used().empty());
 }
 
+TEST_CASE("remaining: the rest of a prompt or of a gap, and one for a sequence that decodes", "[cache]") {
+  fixture f(small());
+  const pave::sequence_id id = f.admit(0, 10);
+  REQUIRE(f.cache.remaining(id).value() == 10);
+  f.next_step();
+  REQUIRE(f.restore(4)->tokens == pave::token_range{0, 4});
+  REQUIRE(f.cache.remaining(id).value() == 6);
+  REQUIRE(f.grow(id, 6).has_value());
+  REQUIRE(f.cache.remaining(id).value() == 1);
+  f.next_step();
+  REQUIRE(f.cache.remaining(id).value() == 1);
+  REQUIRE(f.grow(id, 1).has_value());
+  REQUIRE(f.cache.remaining(id).value() == 1);
+  f.next_step();
+  // It has 11 tokens, keeps 4, and is to compute 7 again and its next one.
+  f.take(id, 2);
+  REQUIRE(f.cache.remaining(id).value() == 8);
+  REQUIRE(f.restore(5)->tokens == pave::token_range{4, 9});
+  REQUIRE(f.cache.remaining(id).value() == 3);
+  REQUIRE(f.cache.finish(id).has_value());
+  REQUIRE(f.cache.remaining(id).code() == errc::stale);
+}
+
 TEST_CASE("grow_or_reclaim: no tokens is no growth", "[cache]") {
   fixture f(small());
   const pave::sequence_id id = f.running(0, 8);

@@ -5,7 +5,7 @@
 
 #include <pave/candidates.hpp>
 #include <pave/detail/buffer.hpp>
-#include <pave/detail/detect.hpp>
+#include <pave/detail/misplaced_slot.hpp>
 #include <pave/detail/sequence_table.hpp>
 #include <pave/detail/step_ledger.hpp>
 #include <pave/layout.hpp>
@@ -23,41 +23,6 @@
 
 namespace pave {
 inline namespace v0 {
-
-namespace detail {
-template <class Bundle>
-using slot_free_list = typename Bundle::free_list;
-template <class Bundle>
-using slot_sharing = typename Bundle::sharing;
-template <class Bundle>
-using slot_fence = typename Bundle::fence;
-template <class Bundle>
-using slot_retention = typename Bundle::retention;
-template <class Bundle>
-using slot_lock = typename Bundle::lock;
-template <class Bundle>
-using slot_demand = typename Bundle::demand;
-template <class Bundle>
-using slot_victim_order = typename Bundle::victim_order;
-template <class Bundle>
-using slot_cut_shape = typename Bundle::cut_shape;
-template <class Bundle>
-using slot_resume_gate = typename Bundle::resume_gate;
-
-/// Whether a cache's bundle names a slot of one of its parts, where nothing would read it.
-template <class Bundle>
-inline constexpr bool names_a_slot_v = !all({
-    !is_detected_v<slot_free_list, Bundle>,
-    !is_detected_v<slot_sharing, Bundle>,
-    !is_detected_v<slot_fence, Bundle>,
-    !is_detected_v<slot_retention, Bundle>,
-    !is_detected_v<slot_lock, Bundle>,
-    !is_detected_v<slot_demand, Bundle>,
-    !is_detected_v<slot_victim_order, Bundle>,
-    !is_detected_v<slot_cut_shape, Bundle>,
-    !is_detected_v<slot_resume_gate, Bundle>,
-});
-}  // namespace detail
 
 /// @brief The default policies of a cache: a bundle for each of its parts. Derive from it and name what is to change.
 struct cache_policies {

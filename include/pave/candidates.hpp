@@ -131,6 +131,43 @@ class block_table_candidates {
 };
 static_assert(is_candidate_view_v<block_table_candidates<>>);
 
+/// @brief Candidates over lists of pointers to the engine's own block objects. The row number is the key.
+/// @tparam Block the engine's type
+/// @tparam Holders called with a `const Block&`, gives how many sequences, pins and caches hold it; 1 makes it
+///   reclaimable
+/// @tparam Rank with `<`; no two are equal
+template <class Block, class Holders, class Rank = rank>
+class block_list_candidates {
+ public:
+  struct row {
+    Rank rank;
+    span<Block* const> blocks;  ///< in logical order, none of them null
+    bool parked = false;
+  };
+
+  /// @param rows one for each candidate
+  /// @param holders a copy is kept
+  constexpr block_list_candidates(span<const row> rows, Holders holders) noexcept
+      : rows_(rows), holders_(std::move(holders)) {}
+
+  [[nodiscard]] constexpr std::size_t size() const noexcept { return rows_.size(); }
+  [[nodiscard]] constexpr std::size_t key(std::size_t i) const noexcept { return i; }
+  [[nodiscard]] constexpr Rank rank(std::size_t i) const noexcept { return rows_[i].rank; }
+  [[nodiscard]] constexpr bool parked(std::size_t i) const noexcept { return rows_[i].parked; }
+  [[nodiscard]] constexpr block_count blocks(std::size_t i) const noexcept { return rows_[i].blocks.size(); }
+  [[nodiscard]] constexpr block_count reclaimable(std::size_t i, block_count first, block_count last) const noexcept {
+    block_count count = 0;
+    for (std::int64_t at = first.value(); at < last.value(); ++at) {
+      if (holders_(std::as_const(*rows_[i].blocks[static_cast<std::size_t>(at)])) == 1) count += 1;
+    }
+    return count;
+  }
+
+ private:
+  span<const row> rows_;
+  Holders holders_;
+};
+
 }  // namespace v0
 }  // namespace pave
 
