@@ -49,8 +49,7 @@ struct growth {
 /// @brief A sequence that came in. To the engine it is an ordinary prefill chunk over a kept prefix.
 struct restore {
   sequence_id sequence;
-  token_range
-      tokens;  ///< positions that the open step computes; what `remaining` then says follows by `grow_or_reclaim`
+  token_range tokens;    ///< positions that the open step computes; `remaining` says how many follow
   block_range blocks;    ///< logical blocks that are new in its table
   bool resumed = false;  ///< it had run before; false for a sequence that is new
 };
@@ -395,7 +394,6 @@ class kv_cache {
 
     const kv_cache& cache_;
   };
-  friend class candidates;
 
   [[nodiscard]] bool is_live(sequence_id id) const noexcept { return tracker_.progress(id).has_value(); }
   [[nodiscard]] std::size_t waiting_or_parked() const noexcept {
