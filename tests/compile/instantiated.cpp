@@ -65,7 +65,7 @@ bool cuts_and_restores(pave::block_count expected_freed) {
   options.tokens_per_block = 1;
   options.sequences = 2;
   options.blocks_per_sequence = 4;
-  auto cache = std::move(pave::kv_cache<Policies>::create(options).value());
+  auto cache = pave::kv_cache<Policies>::create(options).value();
   std::array<pave::cut, 2> room;
   pave::cut_list cuts(room);
 
