@@ -69,6 +69,11 @@ void replay_and_report(const options& chosen) {
     if (chosen.trace && std::filesystem::equivalent(*chosen.trace, *chosen.json, unknown)) {
       throw input_error("--json would overwrite the trace " + *chosen.trace);
     }
+    if (std::filesystem::is_regular_file(*chosen.json, unknown) &&
+        std::filesystem::equivalent(*chosen.json, "/dev/stdout", unknown)) {
+      throw input_error("--json " + *chosen.json +
+                        " is standard output, which the table goes to; --json - is for JSON alone");
+    }
     file.emplace(*chosen.json);
   }
 

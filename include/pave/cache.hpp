@@ -80,10 +80,10 @@ class kv_cache {
   using planner_type = eviction_planner<typename Policies::planner>;
   using tracker_type = restore_tracker<typename Policies::tracker>;
 
-  static_assert(!detail::names_a_slot_v<Policies>,
+  static_assert(!detail::names_a_slot_v<Policies> || detail::is_its_own_part_v<Policies>,
                 "pave: a slot belongs in the bundle of its part: derive from pool_policies, planner_policies or "
                 "tracker_policies, and name the slot there");
-  static_assert(!Policies::pool::fence::delays,
+  static_assert(!detail::fence_delays_v<typename Policies::pool::fence>,
                 "pave: a kv_cache gives cut blocks on at once, and takes no fence that delays them");
   static_assert(planner_type::keeps_prefix,
                 "pave: a kv_cache restores a sequence from its end, and takes no other cuts");

@@ -23,6 +23,8 @@ using candidates_key = decltype(std::declval<const View&>().key(std::size_t{}));
 template <class View>
 using candidates_rank_less =
     decltype(std::declval<const View&>().rank(std::size_t{}) < std::declval<const View&>().rank(std::size_t{}));
+template <class View, class Rank>
+using candidates_outranked = decltype(std::declval<const Rank&>() < std::declval<const View&>().rank(std::size_t{}));
 template <class View>
 using candidates_parked = decltype(std::declval<const View&>().parked(std::size_t{}));
 template <class View>

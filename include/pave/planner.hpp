@@ -91,10 +91,13 @@ class eviction_planner {
                                         basic_cut_list<Key>& cuts,
                                         span<std::uint32_t> scratch) const noexcept {
     check_contracts<View>();
-    static_assert(detail::is_detected_as_v<Key, detail::candidates_key, View>,
-                  "pave: a candidate view needs `Key key(std::size_t i) const`, of the cut list's Key");
+    constexpr bool has_key = detail::is_detected_as_v<Key, detail::candidates_key, View>;
+    static_assert(has_key, "pave: a candidate view needs `Key key(std::size_t i) const`, of the cut list's Key");
+    constexpr bool has_rank = detail::is_detected_as_v<bool, detail::candidates_outranked, View, Rank>;
+    static_assert(has_rank || !is_candidate_view_v<View>,
+                  "pave: a requester's rank needs a `<` with the candidates' ranks");
     // A view or a policy that breaks its contract has had its one line; its plan would only repeat it in other words.
-    if constexpr (is_candidate_view_v<View> && is_victim_order_v<victim_order_type, View> &&
+    if constexpr (has_key && has_rank && is_candidate_view_v<View> && is_victim_order_v<victim_order_type, View> &&
                   is_cut_shape_v<cut_shape_type, View>) {
       return make_plan(view, requester, shortage, from, cuts, scratch);
     } else {
@@ -124,10 +127,10 @@ class eviction_planner {
                                        span<std::uint32_t> scratch) const noexcept {
     cuts.clear();
     if (shortage < 0) return errc::invalid_argument;
+    if (shortage == 0) return plan{};
     const bool may_ask_for_more = from == victims::parked_then_running;
     const block_count demand = may_ask_for_more ? detail::larger(shortage, demand_.blocks(shortage)) : shortage;
     plan found{demand, 0, 0};
-    if (demand == 0) return found;
     if (scratch.size() < view.size()) return errc::buffer_too_small;
 
     span<std::uint32_t> heap = scratch.first(gather(view, requester, from, scratch));
@@ -144,7 +147,7 @@ class eviction_planner {
         cuts.clear();
         return errc::buffer_too_small;
       }
-      cuts.add({view.key(victim), shaped.blocks, shaped.freed, view.parked(victim)});
+      cuts.add({static_cast<Key>(view.key(victim)), shaped.blocks, shaped.freed, view.parked(victim)});
       found.freed += shaped.freed;
       found.given_up += shaped.blocks.size() - shaped.freed;
     }

@@ -89,9 +89,11 @@ class [[nodiscard]] result {
   constexpr Value& value() & noexcept { return checked(*this); }
   constexpr const Value& value() const& noexcept { return checked(*this); }
   constexpr Value value() && noexcept { return std::move(checked(*this)); }
+  constexpr void value() const&& = delete;
   [[nodiscard]] constexpr Value& operator*() & noexcept { return checked(*this); }
   [[nodiscard]] constexpr const Value& operator*() const& noexcept { return checked(*this); }
   [[nodiscard]] constexpr Value operator*() && noexcept { return std::move(checked(*this)); }
+  constexpr void operator*() const&& = delete;
   [[nodiscard]] constexpr Value* operator->() noexcept { return &checked(*this); }
   [[nodiscard]] constexpr const Value* operator->() const noexcept { return &checked(*this); }
 

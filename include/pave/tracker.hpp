@@ -222,9 +222,11 @@ class restore_tracker {
     if (budget < 1) return errc::invalid_argument;
     const token_count remaining = e->goal - e->scheduled;
     const token_count chunk = detail::smaller(remaining, budget);
-    // Whatever a gate says, the chunk gets its blocks, and what gets blocks has to fit.
-    const token_count allocates = detail::larger(chunk, gate_.allocates(remaining, chunk));
-    const token_count must_fit = detail::larger(allocates, gate_.must_fit(remaining, chunk));
+    // Whatever a gate says: the chunk gets its blocks, what gets blocks has to fit, and no sequence is longer than the
+    // longest.
+    const token_count room = longest_ - e->scheduled;
+    const token_count allocates = detail::smaller(detail::larger(chunk, gate_.allocates(remaining, chunk)), room);
+    const token_count must_fit = detail::smaller(detail::larger(allocates, gate_.must_fit(remaining, chunk)), room);
     return resume_need{{e->scheduled, e->scheduled + chunk},
                        e->scheduled + must_fit,
                        e->scheduled + allocates,

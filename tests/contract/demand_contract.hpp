@@ -60,6 +60,15 @@ void check_demand() {
     }
     CHECK(freed == planned->freed);
   }
+  {
+    std::vector<plain_cut> room(view.size());
+    std::vector<std::uint32_t> scratch(view.size());
+    plain_cut_list cuts(room);
+    const auto nothing = planner_type(demand)(view, 0, 0, pave::victims::parked_then_running, cuts, scratch);
+    REQUIRE(nothing);
+    CHECK(nothing->demand == 0);
+    CHECK(cuts.used().empty());
+  }
   // A parked sequence that wants to come in is given just what it lacks.
   for (std::int64_t shortage = 1; shortage <= 6; ++shortage) {
     CAPTURE(shortage);

@@ -14,6 +14,13 @@ struct in_fours {
   static constexpr pave::block_count blocks(pave::block_count shortage) { return (shortage.value() + 3) / 4 * 4; }
 };
 
+/// Another user's: two more than what is short, also where nothing is.
+struct two_more {
+  static constexpr bool whole_victims = false;
+  static constexpr bool spares_requester = true;
+  static constexpr pave::block_count blocks(pave::block_count shortage) { return shortage + 2; }
+};
+
 static_assert(!pave::is_demand_v<int>);
 
 }  // namespace
@@ -22,7 +29,8 @@ TEMPLATE_TEST_CASE("contract: a demand is at least the shortage, and the plan me
                    "[contract][planner]",
                    pave::exact,
                    pave::whole_sequence,
-                   in_fours) {
+                   in_fours,
+                   two_more) {
   pave_tests::check_demand<TestType>();
 }
 

@@ -5,6 +5,8 @@
 
 #include <pave/detail/detect.hpp>
 
+#include <type_traits>
+
 namespace pave {
 inline namespace v0 {
 namespace detail {
@@ -41,6 +43,12 @@ inline constexpr bool names_a_slot_v = !all({
     !is_detected_v<slot_cut_shape, Bundle>,
     !is_detected_v<slot_resume_gate, Bundle>,
 });
+
+/// Whether a cache's bundle is one of its parts' too, so that its slots are read there.
+template <class Bundle>
+inline constexpr bool is_its_own_part_v =
+    std::is_same_v<Bundle, typename Bundle::pool> || std::is_same_v<Bundle, typename Bundle::planner> ||
+    std::is_same_v<Bundle, typename Bundle::tracker>;
 
 }  // namespace detail
 }  // namespace v0

@@ -3,6 +3,7 @@
 #ifndef PAVE_DETAIL_SEQUENCE_TABLE_HPP
 #define PAVE_DETAIL_SEQUENCE_TABLE_HPP
 
+#include <pave/config.hpp>
 #include <pave/detail/buffer.hpp>
 #include <pave/span.hpp>
 #include <pave/units.hpp>
@@ -65,6 +66,7 @@ class sequence_table {
 
   /// @return the physical blocks of a range of logical ones. @pre range.last ≤ width
   [[nodiscard]] span<block_id> blocks(std::size_t slot, block_range range) noexcept {
+    PAVE_ASSERT(range.last.value() <= static_cast<std::int64_t>(width_));
     return {blocks_.data() + slot * width_ + range.first.value(), static_cast<std::size_t>(range.size().value())};
   }
   [[nodiscard]] span<const block_id> blocks(std::size_t slot, block_range range) const noexcept {

@@ -7,6 +7,7 @@
 #include <pave/detail/detect.hpp>
 #include <pave/units.hpp>
 
+#include <type_traits>
 #include <utility>
 
 namespace pave {
@@ -31,6 +32,12 @@ template <class Policy>
 using fence_fenced = decltype(std::declval<const Policy&>().fenced());
 template <class Policy>
 using fence_delays = decltype(Policy::delays);
+
+/// Whether a fence says that it delays; one that does not say is refused elsewhere.
+template <class Policy, class = void>
+inline constexpr bool fence_delays_v = false;
+template <class Policy>
+inline constexpr bool fence_delays_v<Policy, std::void_t<fence_delays<Policy>>> = Policy::delays;
 }  // namespace detail
 
 /// @brief The contract of a fence. A sink is called with each block that is safe now.

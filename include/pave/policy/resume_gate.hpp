@@ -19,8 +19,8 @@ template <class Policy>
 using resume_gate_allocates = decltype(std::declval<const Policy&>().allocates(token_count{}, token_count{}));
 }  // namespace detail
 
-/// @brief The contract of a resume gate. `remaining` are the tokens of the gap and the next ones, `chunk` those of them
-/// that the coming step computes.
+/// @brief The contract of a resume gate. An answer beyond what the longest sequence can have counts as that.
+/// `remaining` are the tokens of the gap and the next ones, `chunk` those of them that the coming step computes.
 /// - `token_count must_fit(token_count remaining, token_count chunk) const`: tokens that there must be blocks for
 /// - `token_count allocates(token_count remaining, token_count chunk) const`: tokens that get their blocks now, from
 ///   `chunk` to what must fit
