@@ -70,8 +70,8 @@ struct cache_snapshot {
 ///
 /// Scheduling happens between `begin_step` and the run of that step. A sequence that is cut in between loses what it
 /// had scheduled in the open step, and is not to be run in it.
-/// @complexity `grow_or_reclaim` is linear in the blocks that it gives while blocks are available. A plan, and
-///   `next_restore`, also look once at each admitted sequence.
+/// @complexity Members are linear in the blocks that they name, or say otherwise. `plan_cuts`, `next_restore`, and
+///   `grow_or_reclaim` where blocks are short, are linear in the admitted sequences besides.
 /// @threadsafety one thread at a time
 template <class Policies = cache_policies>
 class kv_cache {

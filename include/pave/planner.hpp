@@ -66,6 +66,7 @@ class eviction_planner {
   static constexpr bool keeps_prefix = demand_type::whole_victims || cut_shape_type::keeps_prefix;
 
   eviction_planner() = default;
+  /// @brief A planner with policies that hold state: cost coefficients, a comparator.
   explicit constexpr eviction_planner(demand_type demand,
                                       victim_order_type order = {},
                                       cut_shape_type shape = {}) noexcept

@@ -68,6 +68,7 @@ struct restore_counts {
 /// An engine with tables of its own calls it in this order. For a sequence that runs: `schedule`, then `complete` once
 /// the step is done. For a cut: `lose` what its blocks held, then `park`. For one that waits: ask what it `needs`, get
 /// the blocks, then `resume`; `complete` follows as for any step.
+/// @complexity constant, but for `create`
 /// @threadsafety one thread at a time
 template <class Policies = tracker_policies>
 class restore_tracker {
@@ -265,6 +266,7 @@ class restore_tracker {
   [[nodiscard]] std::size_t count(sequence_state state) const noexcept {
     return population_.get()[static_cast<std::size_t>(state)];
   }
+  /// @return tokens lost and restored, over all sequences
   [[nodiscard]] restore_counts counts() const noexcept { return counts_.get(); }
 
  private:

@@ -5,9 +5,9 @@
 #include "metrics.hpp"
 #include "support/catch.hpp"
 #include "support/data.hpp"
+#include "support/requests.hpp"
 #include "support/temporary_file.hpp"
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -227,19 +227,6 @@ TEST_CASE("pave-replay: a trace longer than the buffer of the reader is read who
   }
 }
 
-namespace {
-
-using token_field = std::int64_t replay::request::*;
-
-std::vector<double> column(const std::vector<replay::request>& requests, token_field member) {
-  std::vector<double> values;
-  for (const replay::request& one : requests) values.push_back(static_cast<double>(one.*member));
-  std::sort(values.begin(), values.end());
-  return values;
-}
-
-}  // namespace
-
 TEST_CASE("pave-replay: Azure Conversation has the figures that are known of it", "[replay]") {
   const auto path = pave_tests::data_file("AzureLLMInferenceTrace_conv.csv");
   if (!path) {
@@ -252,13 +239,13 @@ TEST_CASE("pave-replay: Azure Conversation has the figures that are known of it"
   for (std::size_t i = 1; i < requests.size(); ++i) {
     REQUIRE(requests[i - 1].arrival_ticks < requests[i].arrival_ticks);
   }
-  const auto prompts = column(requests, &replay::request::prompt_tokens);
+  const auto prompts = pave_tests::column(requests, &replay::request::prompt_tokens);
   CHECK(replay::describe(prompts).mean.value() == Approx(1154.7).margin(0.05));
   CHECK(replay::percentile(prompts, 50) == 1020);
   CHECK(replay::percentile(prompts, 95) == 4083);
   CHECK(replay::percentile(prompts, 99) == 4142);
   CHECK(prompts.back() == 14'050);
-  const auto outputs = column(requests, &replay::request::output_tokens);
+  const auto outputs = pave_tests::column(requests, &replay::request::output_tokens);
   CHECK(replay::describe(outputs).mean.value() == Approx(211.1).margin(0.05));
   CHECK(replay::percentile(outputs, 50) == 129);
   CHECK(replay::percentile(outputs, 95) == 451);
@@ -279,6 +266,6 @@ TEST_CASE("pave-replay: Azure Code is read whole", "[replay]") {
   CHECK(requests.back().prompt_tokens == 549);
   CHECK(requests.back().output_tokens == 173);
   CHECK(requests.back().arrival_ticks == 34'359'480'560);
-  CHECK(replay::describe(column(requests, &replay::request::prompt_tokens)).mean.value() ==
+  CHECK(replay::describe(pave_tests::column(requests, &replay::request::prompt_tokens)).mean.value() ==
         Approx(2047.85).margin(0.01));
 }

@@ -4,38 +4,26 @@
 
 #include "metrics.hpp"
 #include "support/catch.hpp"
+#include "support/requests.hpp"
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
-namespace {
-
-using token_field = std::int64_t replay::request::*;
-
-std::vector<double> column(const std::vector<replay::request>& requests, token_field member) {
-  std::vector<double> values;
-  for (const replay::request& one : requests) values.push_back(static_cast<double>(one.*member));
-  std::sort(values.begin(), values.end());
-  return values;
-}
-
-}  // namespace
-
 TEST_CASE("pave-replay: synthetic lengths are distributed as those of Azure Conversation", "[replay]") {
   const auto seed = GENERATE(std::uint64_t{1}, std::uint64_t{2}, std::uint64_t{3});
   CAPTURE(seed);
   const auto requests = replay::synthetic_trace(100'000, seed);
   REQUIRE(requests.size() == 100'000);
-  const auto prompts = column(requests, &replay::request::prompt_tokens);
+  const auto prompts = pave_tests::column(requests, &replay::request::prompt_tokens);
   CHECK(replay::describe(prompts).mean.value() == Approx(1154.7).epsilon(0.02));
   CHECK(replay::percentile(prompts, 50).value() == Approx(1020).epsilon(0.02));
   CHECK(replay::percentile(prompts, 95).value() == Approx(4083).epsilon(0.02));
   CHECK(replay::percentile(prompts, 99).value() == Approx(4142).epsilon(0.02));
   CHECK(prompts.front() >= 2);
   CHECK(prompts.back() <= 14'050);
-  const auto outputs = column(requests, &replay::request::output_tokens);
+  const auto outputs = pave_tests::column(requests, &replay::request::output_tokens);
   CHECK(replay::describe(outputs).mean.value() == Approx(211.1).epsilon(0.02));
   CHECK(replay::percentile(outputs, 50).value() == Approx(129).epsilon(0.04));
   CHECK(replay::percentile(outputs, 95).value() == Approx(451).epsilon(0.04));
