@@ -65,6 +65,11 @@ void operator delete[](void* memory, const std::nothrow_t& /*tag*/) noexcept { g
 
 namespace {
 
+struct keeping : pave::pool_policies {
+  using free_list = pave::least_recently_released;
+  using retention = pave::keep;
+};
+
 pave::kv_cache_options options_of_cache() {
   pave::kv_cache_options options;
   options.blocks = 24;
@@ -170,10 +175,12 @@ TEST_CASE("kv_cache: no call but create takes memory", "[cache][memory]") {
   });
 }
 
-TEST_CASE("block_pool: no call but create takes memory", "[pool][memory]") {
-  pave::block_pool<> pool = pave::block_pool<>::create({8}).value();
+TEMPLATE_TEST_CASE("block_pool: no call but create takes memory", "[pool][memory]", pave::pool_policies, keeping) {
+  pave::block_pool<TestType> pool = pave::block_pool<TestType>::create({8}).value();
   std::array<pave::block_id, 8> blocks{};
   std::array<pave::block_id, 9> too_many{};
+  std::array<pave::kept_block, 8> kept{};
+  int revived = 0;
   {
     const watched memory;
     for (int i = 0; i < 100; ++i) {
@@ -184,8 +191,24 @@ TEST_CASE("block_pool: no call but create takes memory", "[pool][memory]") {
       static_cast<void>(pool.release(blocks, i));
       static_cast<void>(pool.release(blocks));
       pool.complete(i);
+      pool.allocate(blocks).value();
+      pool.overwrite(blocks[0]).value();
+      for (std::size_t b = 0; b < kept.size(); ++b) kept[b] = pool.content_of(blocks[b]).value();
+      pool.release(blocks).value();
+      static_cast<void>(pool.acquire({kept.data(), 4}, {too_many.data(), 5}));
+      static_cast<void>(pool.acquire(kept, too_many));
+      if (pool.acquire({kept.data(), 4}, {too_many.data(), 4})) {
+        static_cast<void>(pool.acquire({kept.data(), 4}, {}));
+        static_cast<void>(pool.acquire(kept, {}));
+        static_cast<void>(pool.is_kept(kept[0]));
+        pool.release({blocks.data(), 4}).value();
+        pool.release(blocks, i, pave::content::worthless).value();
+        revived += 4;
+      }
+      pool.forget_content();
     }
   }
+  REQUIRE(revived == (pave::block_pool<TestType>::keeps_content ? 400 : 0));
   REQUIRE(watch.asked == 0);
   REQUIRE(pool.available() == 8);
 }
@@ -196,6 +219,7 @@ TEST_CASE("create: where memory is refused, all that was taken is given back", "
   }
   SECTION("block_pool") {
     require_all_is_given_back([] { return pave::block_pool<>::create({24}).code(); });
+    require_all_is_given_back([] { return pave::block_pool<keeping>::create({24}).code(); });
   }
   SECTION("restore_tracker") {
     require_all_is_given_back([] { return pave::restore_tracker<>::create({8, 100}).code(); });
@@ -212,11 +236,11 @@ TEST_CASE("create: sizes that no host has memory for are refused, not wrapped ar
   large.blocks = many;
   large.blocks_per_sequence = many;
   large.sequences = static_cast<std::size_t>(many);
-  std::array<pave::errc, 4> codes{};
+  std::array<pave::errc, 5> codes{};
   {
     const watched memory(-1, std::size_t{1} << 26U);
     codes = {pave::kv_cache<>::create(wide).code(), pave::kv_cache<>::create(large).code(),
-             pave::block_pool<>::create({many}).code(),
+             pave::block_pool<>::create({many}).code(), pave::block_pool<keeping>::create({many}).code(),
              pave::restore_tracker<>::create({(std::numeric_limits<std::uint32_t>::max)()}).code()};
   }
   for (const pave::errc code : codes) REQUIRE(code == pave::errc::out_of_memory);

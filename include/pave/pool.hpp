@@ -3,6 +3,7 @@
 #ifndef PAVE_POOL_HPP
 #define PAVE_POOL_HPP
 
+#include <pave/config.hpp>
 #include <pave/detail/detect.hpp>
 #include <pave/policy/fence.hpp>
 #include <pave/policy/free_list.hpp>
@@ -51,7 +52,7 @@ class block_pool {
   static_assert(detail::is_detected_v<detail::free_list_take, free_list_type>,
                 "pave: a free_list policy needs `void take(span<block_id> out)`");
   static_assert(detail::is_detected_v<detail::free_list_put, free_list_type>,
-                "pave: a free_list policy needs `void put(block_id block)`");
+                "pave: a free_list policy needs `void put(block_id block, content left)`");
   static_assert(detail::is_detected_as_v<block_count, detail::free_list_size, free_list_type>,
                 "pave: a free_list policy needs `block_count size() const`");
   static_assert(detail::is_detected_as_v<bool, detail::sharing_reserve, sharing_type>,
@@ -80,13 +81,28 @@ class block_pool {
                 "pave: a fence policy needs `void complete(step_id step, Sink&& available)`");
   static_assert(detail::is_detected_as_v<block_count, detail::fence_fenced, fence_type>,
                 "pave: a fence policy needs `block_count fenced() const`");
-  static_assert(is_retention_v<retention_type>, "pave: a retention policy needs `static constexpr bool keeps_content`");
+  static_assert(detail::is_detected_as_v<bool, detail::retention_keeps_content, retention_type>,
+                "pave: a retention policy needs `static constexpr bool keeps_content`");
+  static_assert(detail::is_detected_as_v<bool, detail::retention_reserve, retention_type>,
+                "pave: a retention policy needs `bool reserve(block_count capacity)`");
+  static_assert(detail::is_detected_v<detail::retention_renew, retention_type>,
+                "pave: a retention policy needs `void renew(block_id block)`");
+  static_assert(detail::is_detected_as_v<std::uint32_t, detail::retention_generation, retention_type>,
+                "pave: a retention policy needs `std::uint32_t generation(block_id block) const`");
   static_assert(detail::is_detected_v<detail::lock_lock, lock_type>, "pave: a lock policy needs `void lock()`");
   static_assert(detail::is_detected_v<detail::lock_unlock, lock_type>, "pave: a lock policy needs `void unlock()`");
   static_assert(std::is_nothrow_move_constructible_v<lock_type> && std::is_nothrow_move_assignable_v<lock_type>,
                 "pave: a lock policy has to be movable while it is unlocked");
+  static_assert(!detail::keeps_content_v<retention_type> || can_revive_v<free_list_type>,
+                "pave: a retention that keeps content needs a free_list that can revive a block: name "
+                "least_recently_released, or give yours `bool remove(block_id)` and `void undo_remove(block_id)`");
+  static_assert(!detail::keeps_content_v<retention_type> || !detail::fence_delays_v<fence_type>,
+                "pave: a retention that keeps content takes no fence that delays: a block on its way is not revived");
 
  public:
+  /// @brief Whether a free block's content can be asked for.
+  static constexpr bool keeps_content = detail::keeps_content_v<retention_type>;
+
   /// @brief Makes a pool, all of it available. The only call that takes memory.
   /// @error `invalid_argument`: fewer than 1 block, or more than an id can name
   /// @error `out_of_memory`
@@ -96,7 +112,7 @@ class block_pool {
     if (options.blocks < 1 || options.blocks > most) return errc::invalid_argument;
     block_pool pool;
     if (!pool.free_.reserve(options.blocks) || !pool.sharing_.reserve(options.blocks) ||
-        !pool.fence_.reserve(options.blocks)) {
+        !pool.fence_.reserve(options.blocks) || !pool.retention_.reserve(options.blocks)) {
       return errc::out_of_memory;
     }
     pool.capacity_ = options.blocks;
@@ -141,9 +157,69 @@ class block_pool {
       if (wanted > capacity_.get()) return error{errc::never_fits, wanted - capacity_.get()};
       return error{errc::shortage, wanted - free_.size()};
     }
-    free_.take(out);
-    for (const block_id block : out) sharing_.hold(block);
+    take(out);
     return {};
+  }
+
+  /// @brief Takes blocks by their content and fresh ones, or nothing at all. One that is free is revived, and one that
+  /// is held gets one holder more; a block named twice gets two. What is revived is never given out as fresh by the
+  /// same call.
+  /// @param revive what `content_of` said of each
+  /// @param fresh [out] the ids of so many others, as of `allocate`
+  /// @error `stale`: a block was reused since, its content was left as worthless or overwritten, or the pool keeps none
+  /// @error `shortage`, with the fresh blocks that are missing once the others are taken
+  /// @error `never_fits`, with the fresh blocks beyond the capacity
+  /// @error `table_full`: a block has 2^32 − 2 holders
+  /// @complexity linear in the blocks named and given
+  result<void> acquire(span<const kept_block> revive, span<block_id> fresh) noexcept {
+    const scope locked(lock_);
+    const block_count wanted = fresh.size();
+    if (wanted > capacity_.get()) return error{errc::never_fits, wanted - capacity_.get()};
+    for (const kept_block& kept : revive) {
+      if (!is_there(kept)) return errc::stale;
+    }
+    std::size_t revived = 0;
+    while (revived < revive.size() && add_holder(revive[revived].block)) ++revived;
+    const block_count missing = wanted - free_.size();
+    if (revived < revive.size() || missing > 0) {
+      const error why = revived < revive.size() ? error{errc::table_full, {}} : error{errc::shortage, missing};
+      while (revived > 0) undo_add_holder(revive[--revived].block);
+      return why;
+    }
+    take(fresh);
+    return {};
+  }
+
+  /// @return the content of a held block, to revive it by when it is free
+  /// @error `not_held`: it is free or out of range
+  [[nodiscard]] result<kept_block> content_of(block_id block) const noexcept {
+    const scope locked(lock_);
+    if (!is_held(block)) return errc::not_held;
+    return kept_block{block, retention_.generation(block)};
+  }
+  /// @return whether this content is still in its block, held or free
+  [[nodiscard]] bool is_kept(kept_block kept) const noexcept {
+    const scope locked(lock_);
+    return is_there(kept);
+  }
+  /// @brief The only holder of a block is about to write into it: its old content cannot be asked for any more.
+  /// @error `not_held`: it is free or out of range
+  /// @error `busy`: others hold it too
+  result<void> overwrite(block_id block) noexcept {
+    const scope locked(lock_);
+    if (!is_held(block)) return errc::not_held;
+    if (sharing_.holders(block) > 1) return errc::busy;
+    retention_.renew(block);
+    return {};
+  }
+  /// @brief No content of a free block can be asked for any more: a prefix cache is reset. What is held keeps its
+  /// content; let it go as worthless where that is to be forgotten, too.
+  /// @complexity linear in the capacity
+  void forget_content() noexcept {
+    const scope locked(lock_);
+    for (std::int64_t i = 0; i < capacity_.get().value(); ++i) {
+      if (sharing_.holders(i) == 0) retention_.renew(i);
+    }
   }
 
   /// @brief Adds a holder to each of `blocks`, or to none; a block named twice gets two.
@@ -165,9 +241,13 @@ class block_pool {
 
   /// @brief Takes a holder from each of `blocks`, or from none; a block without holders comes free, in this order.
   /// @param last_use the last step in which this holder used the blocks; a fence policy waits for it
+  /// @param left what the last holder leaves in them: worthless content cannot be revived, and a free list may give
+  ///   such blocks out first. Where a fence delays them, the free list does not hear of it
   /// @error `not_held`: a block is free, out of range, or named more often than it has holders
   /// @complexity linear in the blocks named
-  result<void> release(span<const block_id> blocks, step_id last_use = {}) noexcept {
+  result<void> release(span<const block_id> blocks,
+                       step_id last_use = {},
+                       content left = content::worth_keeping) noexcept {
     const scope locked(lock_);
     for (std::size_t i = 0; i < blocks.size(); ++i) {
       if (in_range(blocks[i]) && sharing_.drop(blocks[i])) continue;
@@ -176,7 +256,9 @@ class block_pool {
     }
     for (const block_id block : blocks) fence_.used(block, last_use);
     for (const block_id block : blocks) {
-      if (sharing_.settle(block)) fence_.release(block, to_free_list());
+      if (!sharing_.settle(block)) continue;
+      if (left == content::worthless) retention_.renew(block);
+      fence_.release(block, to_free_list(left));
     }
     return {};
   }
@@ -185,7 +267,7 @@ class block_pool {
   /// @complexity linear in the blocks that become available
   void complete(step_id step) noexcept {
     const scope locked(lock_);
-    fence_.complete(step, to_free_list());
+    fence_.complete(step, to_free_list(content::worth_keeping));
   }
 
  private:
@@ -195,14 +277,46 @@ class block_pool {
     return block.value() >= 0 && block.value() < capacity_.get().value();
   }
   [[nodiscard]] bool is_held(block_id block) const noexcept { return in_range(block) && sharing_.holders(block) != 0; }
-  [[nodiscard]] auto to_free_list() noexcept {
-    return [this](block_id block) noexcept { free_.put(block); };
+  [[nodiscard]] bool is_there(kept_block kept) const noexcept {
+    return keeps_content && in_range(kept.block) && kept.generation != 0 &&
+           kept.generation == retention_.generation(kept.block);
+  }
+  [[nodiscard]] auto to_free_list(content left) noexcept {
+    return [this, left](block_id block) noexcept { free_.put(block, left); };
+  }
+
+  /// @pre so many are free
+  void take(span<block_id> out) noexcept {
+    free_.take(out);
+    for (const block_id block : out) {
+      sharing_.hold(block);
+      retention_.renew(block);
+    }
+  }
+  /// The first holder of a free block, or one more of a held one.
+  /// @return false where it cannot have one more
+  [[nodiscard]] bool add_holder([[maybe_unused]] block_id block) noexcept {
+    if constexpr (keeps_content) {
+      if (sharing_.holders(block) != 0) return sharing_.share(block);
+      [[maybe_unused]] const bool was_free = free_.remove(block);
+      PAVE_ASSERT(was_free);
+      sharing_.hold(block);
+    }
+    return true;
+  }
+  /// Undoes the latest `add_holder` that is not undone.
+  void undo_add_holder([[maybe_unused]] block_id block) noexcept {
+    if constexpr (keeps_content) {
+      static_cast<void>(sharing_.drop(block));
+      if (sharing_.settle(block)) free_.undo_remove(block);
+    }
   }
 
   detail::zero_on_move<block_count> capacity_;
   free_list_type free_;
   sharing_type sharing_;
   fence_type fence_;
+  retention_type retention_;
   mutable lock_type lock_;
 };
 

@@ -21,12 +21,14 @@ enum class errc : std::uint8_t {
   never_fits,  ///< the pool, or a row of the block table, is smaller than what was asked; `error::missing`: by how much
   table_full,  ///< no room for another sequence, or for another holder of a block: one has to go first
   buffer_too_small,  ///< the caller's buffer for cuts, or scratch, has too little room
-  stale,             ///< the sequence has ended, the step is complete already, or what a plan relies on has changed
+  stale,             ///< the sequence has ended, the step is complete already, what a plan relies on has changed, or a
+                     ///< block has lost its content
   not_held,          ///< a block that is free or out of range
   waits,             ///< the sequence is parked or waiting: it comes in by `next_restore`
   nothing_waits,     ///< no sequence is parked or waiting
   no_step,           ///< no step is open for scheduling, or the step was never begun
-  busy,              ///< as many steps are in flight as may be, or a tracker's slot is in use, or its sequence runs
+  busy,              ///< as many steps are in flight as may be, a slot is in use, its sequence runs, or others hold the
+                     ///< block
   invalid_argument,  ///< a size, an option or a slot that is out of its range
   out_of_memory,     ///< the host refused the memory for the tables
 };
@@ -39,12 +41,12 @@ enum class errc : std::uint8_t {
     case errc::never_fits: return "what was asked can never fit";
     case errc::table_full: return "a table is full";
     case errc::buffer_too_small: return "a buffer of the caller is too small";
-    case errc::stale: return "the sequence, the step or the plan is out of date";
+    case errc::stale: return "the sequence, the step, the plan or the content is out of date";
     case errc::not_held: return "a block is not held";
     case errc::waits: return "the sequence waits for blocks";
     case errc::nothing_waits: return "no sequence waits for blocks";
     case errc::no_step: return "no such step is open";
-    case errc::busy: return "too many steps are in flight, or the slot is in use";
+    case errc::busy: return "too many steps are in flight, or the slot or the block is in use";
     case errc::invalid_argument: return "an argument or an option is out of its range";
     case errc::out_of_memory: return "the host is out of memory";
   }

@@ -14,6 +14,10 @@ namespace {
 struct baseline_planner : pave::planner_policies {
   using demand = pave::whole_sequence;
 };
+struct keeping_pool : pave::pool_policies {
+  using free_list = pave::least_recently_released;
+  using retention = pave::keep;
+};
 struct eager_tracker : pave::tracker_policies {
   using resume_gate = pave::first_chunk;
 };
@@ -21,21 +25,28 @@ struct baseline_policies : pave::cache_policies {
   using planner = baseline_planner;
   using tracker = eager_tracker;
 };
+struct keeping_policies : pave::cache_policies {
+  using pool = keeping_pool;
+};
 
 }  // namespace
 
 template class pave::block_pool<>;
+template class pave::block_pool<keeping_pool>;
 template class pave::eviction_planner<>;
 template class pave::eviction_planner<baseline_planner>;
 template class pave::restore_tracker<>;
 template class pave::restore_tracker<eager_tracker>;
 template class pave::kv_cache<>;
 template class pave::kv_cache<baseline_policies>;
+template class pave::kv_cache<keeping_policies>;
 
 template class pave::result<pave::kv_cache<>>;
 template class pave::result<pave::block_count>;
+template class pave::result<pave::kept_block>;
 template class pave::span<pave::block_id>;
 template class pave::span<const pave::block_id>;
+template class pave::span<const pave::kept_block>;
 template class pave::basic_cut_list<std::int64_t>;
 template class pave::basic_cut_list<pave::sequence_id>;
 template class pave::block_table_candidates<>;
@@ -93,6 +104,24 @@ bool cuts_and_restores(pave::block_count expected_freed) {
   return good;
 }
 
+/// A free block is found again by what was in it, until it is given out anew.
+bool revives() {
+  auto pool = pave::block_pool<keeping_pool>::create({2}).value();
+  std::array<pave::block_id, 2> both;
+  pool.allocate(both).value();
+  const std::array<pave::kept_block, 1> second{pool.content_of(both[1]).value()};
+  pool.release(both).value();
+  std::array<pave::block_id, 1> fresh;
+  bool good = holds(pool.acquire(second, fresh).has_value(), "one block is revived, and one is given out anew");
+  good = holds(pool.holders(both[1]) == 1 && fresh[0] == both[0], "the revived one is not the fresh one") && good;
+  pool.overwrite(both[1]).value();
+  pool.release(both, {}, pave::content::worthless).value();
+  pool.forget_content();
+  good = holds(!pool.is_kept(second[0]), "what was overwritten is not there") && good;
+  good = holds(pool.acquire(second, {}).code() == pave::errc::stale, "and cannot be revived") && good;
+  return good;
+}
+
 /// The planner alone, over an engine's own tables.
 bool plans_over_tables() {
   using view = pave::block_table_candidates<std::int64_t>;
@@ -116,6 +145,8 @@ bool plans_over_tables() {
 int main() {
   bool good = cuts_and_restores<pave::cache_policies>(1);
   good = cuts_and_restores<baseline_policies>(2) && good;
+  good = cuts_and_restores<keeping_policies>(1) && good;
+  good = revives() && good;
   good = plans_over_tables() && good;
   return good ? 0 : 1;
 }

@@ -118,3 +118,21 @@ TEST_CASE("block_pool: the fence of a shared block is the latest of all its hold
   pool.complete(7);
   CHECK(pool.available().value() == 1);
 }
+
+TEST_CASE("block_pool: with a fence that waits, a block joins the queue of free ones when it is safe", "[pool]") {
+  struct waiting_queue : waiting_policies {
+    using free_list = pave::least_recently_released;
+  };
+  auto made = pave::block_pool<waiting_queue>::create({4});
+  REQUIRE(made);
+  auto pool = std::move(*made);
+  const auto blocks = pave_tests::take(pool, 3);
+  REQUIRE(pool.release({blocks.data(), 1}, 9));
+  REQUIRE(pool.release({blocks.data() + 1, 1}, 7));
+  REQUIRE(pool.release({blocks.data() + 2, 1}, 0));
+  CHECK(pool.available().value() == 2);
+  pool.complete(7);
+  CHECK(pool.available().value() == 3);
+  pool.complete(9);
+  CHECK(pave_tests::values(pave_tests::take(pool, 4)) == std::vector<std::int32_t>{3, 2, 1, 0});
+}

@@ -57,7 +57,7 @@ void check_free_list() {
     REQUIRE(list.reserve(4));
     std::vector<pave::block_id> all(4);
     list.take(all);
-    list.put(2);
+    list.put(2, pave::content::worth_keeping);
     CHECK(list.size().value() == 1);
     pave::block_id again;
     list.take({&again, 1});
@@ -75,7 +75,7 @@ void check_free_list() {
     FreeList assigned;
     assigned = std::move(moved);
     CHECK(assigned.size().value() == 3);
-    for (const pave::block_id block : two) assigned.put(block);
+    for (const pave::block_id block : two) assigned.put(block, pave::content::worth_keeping);
     std::vector<pave::block_id> all(5);
     assigned.take(all);
     CHECK(
@@ -107,8 +107,9 @@ void check_free_list() {
           }
         } else if (!out.empty()) {
           const std::size_t at = random.index(out.size());
-          list.put(out[at]);
-          twin.put(out[at]);
+          const pave::content left = random.one_in(3) ? pave::content::worthless : pave::content::worth_keeping;
+          list.put(out[at], left);
+          twin.put(out[at], left);
           held.erase(out[at].value());
           out.erase(out.begin() + static_cast<std::ptrdiff_t>(at));
         }

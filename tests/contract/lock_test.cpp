@@ -48,22 +48,45 @@ struct watched_policies : pave::pool_policies {
 };
 
 /// As a pool of two threads would find it: no member runs without the lock, none returns with it.
-struct guarded_list : pave::last_released {
-  void put(pave::block_id block) {
-    if (!watched_lock::latest()->is_locked) watched_lock::latest()->is_misused = true;
-    pave::last_released::put(block);
+void expect_locked() {
+  if (!watched_lock::latest()->is_locked) watched_lock::latest()->is_misused = true;
+}
+struct guarded_list : pave::least_recently_released {
+  using stock = pave::least_recently_released;
+  void put(pave::block_id block, pave::content left) {
+    expect_locked();
+    stock::put(block, left);
   }
   void take(pave::span<pave::block_id> out) {
-    if (!watched_lock::latest()->is_locked) watched_lock::latest()->is_misused = true;
-    pave::last_released::take(out);
+    expect_locked();
+    stock::take(out);
   }
   pave::block_count size() const {
-    if (!watched_lock::latest()->is_locked) watched_lock::latest()->is_misused = true;
-    return pave::last_released::size();
+    expect_locked();
+    return stock::size();
+  }
+  bool remove(pave::block_id block) {
+    expect_locked();
+    return stock::remove(block);
+  }
+  void undo_remove(pave::block_id block) {
+    expect_locked();
+    stock::undo_remove(block);
+  }
+};
+struct guarded_retention : pave::keep {
+  void renew(pave::block_id block) {
+    expect_locked();
+    pave::keep::renew(block);
+  }
+  std::uint32_t generation(pave::block_id block) const {
+    expect_locked();
+    return pave::keep::generation(block);
   }
 };
 struct guarded_policies : watched_policies {
   using free_list = guarded_list;
+  using retention = guarded_retention;
 };
 
 }  // namespace
@@ -111,5 +134,30 @@ TEST_CASE("block_pool: every member that looks or writes holds the lock once, an
   CHECK(pool.held().value() == 0);
   CHECK(locked_once());
   CHECK(pool.holders(0) == 0);
+  CHECK(locked_once());
+
+  REQUIRE(pool.allocate(two));
+  CHECK(locked_once());
+  const pave::kept_block kept = pool.content_of(two[0]).value();
+  CHECK(locked_once());
+  CHECK_FALSE(pool.content_of(0));
+  CHECK(locked_once());
+  CHECK(pool.is_kept(kept));
+  CHECK(locked_once());
+  REQUIRE(pool.release({two.data(), 1}));
+  CHECK(locked_once());
+  CHECK_FALSE(pool.acquire({&kept, 1}, {nine.data(), 4}));
+  CHECK(locked_once());
+  CHECK_FALSE(pool.acquire({&kept, 1}, nine));
+  CHECK(locked_once());
+  REQUIRE(pool.acquire({&kept, 1}, {}));
+  CHECK(locked_once());
+  REQUIRE(pool.overwrite(two[0]));
+  CHECK(locked_once());
+  CHECK_FALSE(pool.overwrite(0));
+  CHECK(locked_once());
+  CHECK_FALSE(pool.acquire({&kept, 1}, {}));
+  CHECK(locked_once());
+  pool.forget_content();
   CHECK(locked_once());
 }
