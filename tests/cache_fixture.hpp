@@ -4,6 +4,7 @@
 #define PAVE_TESTS_CACHE_FIXTURE_HPP
 
 #include "support/catch.hpp"
+#include "support/keeping.hpp"
 
 #include <pave/cache.hpp>
 
@@ -28,6 +29,11 @@ inline pave::kv_cache_options small(std::int64_t blocks) {
   options.blocks = blocks;
   return options;
 }
+
+/// Free blocks keep what is in them, and go out again the later, the later they came free.
+struct keep_policies : pave::cache_policies {
+  using pool = keeping<>;
+};
 
 template <class Policies = pave::cache_policies>
 struct cache_fixture {
@@ -60,13 +66,34 @@ struct cache_fixture {
     return id;
   }
   /// Takes blocks from the end of a sequence.
-  void take(pave::sequence_id id, std::int64_t blocks) {
+  void take(pave::sequence_id id, std::int64_t blocks) { take(id, blocks, blocks); }
+  /// @param freed how many of them nobody else holds
+  void take(pave::sequence_id id, std::int64_t blocks, std::int64_t freed) {
     const bool waits = state(id) != pave::sequence_state::running;
-    const std::array<pave::cut, 1> cut{{{id, {held(id) - blocks, held(id)}, blocks, waits}}};
+    const std::array<pave::cut, 1> cut{{{id, {held(id) - blocks, held(id)}, freed, waits}}};
     // For one that matters more than all others, and goes again.
     const pave::sequence_id requester = cache.admit((std::numeric_limits<std::int64_t>::min)(), 1).value();
-    REQUIRE(cache.commit(requester, cut).value() == blocks);
+    REQUIRE(cache.commit(requester, cut).value() == freed);
     REQUIRE(cache.finish(requester).has_value());
+  }
+  /// What is in the first blocks of a sequence, as an engine's prefix cache notes it.
+  [[nodiscard]] std::vector<pave::kept_block> content(pave::sequence_id id, std::size_t blocks) const {
+    std::vector<pave::kept_block> noted;
+    for (std::size_t i = 0; i < blocks; ++i) noted.push_back(cache.pool().content_of(table(id)[i]).value());
+    return noted;
+  }
+  /// Somebody outside holds blocks of a sequence, too.
+  std::vector<pave::block_id> share(pave::sequence_id id, const std::vector<std::size_t>& logical) {
+    std::vector<pave::block_id> shared;
+    for (const std::size_t at : logical) shared.push_back(table(id)[at]);
+    REQUIRE(cache.pool().share(shared).has_value());
+    return shared;
+  }
+  /// Somebody outside takes fresh blocks.
+  std::vector<pave::block_id> take_outside(std::size_t blocks) {
+    std::vector<pave::block_id> taken(blocks);
+    REQUIRE(cache.pool().allocate(taken).has_value());
+    return taken;
   }
 
   [[nodiscard]] std::int64_t held(pave::sequence_id id) const {

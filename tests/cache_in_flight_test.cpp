@@ -6,6 +6,7 @@
 #include <pave/cache.hpp>
 
 #include <cstdint>
+#include <vector>
 
 namespace {
 
@@ -158,6 +159,62 @@ TEST_CASE("kv_cache: rejected drafts of a step in flight are not credited, and a
   REQUIRE(f.cache.complete(f.step).has_value());
   REQUIRE(f.cache.computed(id).value() == 14);
   REQUIRE(f.cache.snapshot().tokens_lost == 0);
+}
+
+TEST_CASE("truncate: of a shared last block that a step in flight writes, the tokens come back, and count as lost",
+          "[cache]") {
+  fixture f(small());
+  const pave::sequence_id id = f.running(0, 10);
+  REQUIRE(f.grow(id, 6)->tokens == pave::token_range{10, 16});
+  const pave::step_id drafted = f.step;
+  begin(f);
+  const std::vector<pave::block_id> shared = f.share(id, {2});
+  REQUIRE(f.cache.truncate(id, 11).has_value());
+  REQUIRE(f.held(id) == 2);
+  REQUIRE(f.cache.gap(id).value() == pave::token_range{8, 11});
+  REQUIRE(f.cache.complete(drafted).has_value());
+  REQUIRE(f.cache.computed(id).value() == 8);
+  REQUIRE(f.grow(id, 4)->tokens == pave::token_range{8, 12});
+  REQUIRE(f.cache.complete(f.step).has_value());
+  REQUIRE(f.cache.computed(id).value() == 12);
+  REQUIRE(f.cache.snapshot().tokens_lost == 3);
+  REQUIRE(f.cache.snapshot().tokens_restored == 3);
+  REQUIRE(f.cache.pool().holders(shared[0]) == 1);
+}
+
+TEST_CASE("truncate: of a shared last block, what the open step has is not lost, but scheduled anew", "[cache]") {
+  fixture f(small());
+  const pave::sequence_id id = f.admit(0, 14);
+  const bool is_half_done = GENERATE(false, true);
+  if (is_half_done) {
+    begin(f);
+    REQUIRE(f.restore(9)->tokens == pave::token_range{0, 9});
+    f.next_step();
+    REQUIRE(f.grow(id, 5)->tokens == pave::token_range{9, 14});
+  } else {
+    begin(f);
+    REQUIRE(f.restore()->tokens == pave::token_range{0, 14});
+  }
+  static_cast<void>(f.share(id, {2}));
+  REQUIRE(f.cache.truncate(id, 11).has_value());
+  const std::int64_t lost = is_half_done ? 1 : 0;
+  REQUIRE(f.held(id) == 2);
+  REQUIRE(f.cache.gap(id).value() == pave::token_range{8, 8 + lost});
+  REQUIRE(f.cache.remaining(id).value() == 3);
+  REQUIRE(f.cache.snapshot().tokens_lost == lost);
+  SECTION("it grows in the same step") {
+    REQUIRE(f.grow(id, 3)->tokens == pave::token_range{8, 11});
+    f.next_step();
+    REQUIRE(f.cache.computed(id).value() == 11);
+    REQUIRE(f.cache.snapshot().tokens_restored == lost);
+  }
+  SECTION("it is cut in the same step") {
+    f.take(id, 1);
+    REQUIRE(f.cache.snapshot().tokens_restored == 0);
+    REQUIRE(f.cache.snapshot().tokens_lost == (is_half_done ? 1 + 4 : 0));
+    REQUIRE(f.restore()->tokens == pave::token_range{is_half_done ? 4 : 0, 11});
+    REQUIRE(f.cache.snapshot().tokens_restored == (is_half_done ? 1 + 4 : 0));
+  }
 }
 
 TEST_CASE("finish and abort: steps in flight do not credit the next sequence of the slot, not even in the same step",

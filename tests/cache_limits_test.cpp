@@ -20,7 +20,8 @@ constexpr std::int64_t most = (std::numeric_limits<std::int64_t>::max)();
 
 errc created(const pave::kv_cache_options& options) { return pave::kv_cache<>::create(options).code(); }
 
-void require_empty(pave::kv_cache<>& cache) {
+template <class Policies>
+void require_empty(pave::kv_cache<Policies>& cache) {
   std::array<pave::cut, 4> room{};
   pave::cut_list cuts(room);
   const pave::sequence_id id{0, 1};
@@ -30,6 +31,7 @@ void require_empty(pave::kv_cache<>& cache) {
   REQUIRE(cache.abort(id).code() == errc::stale);
   REQUIRE(cache.set_rank(id, 0).code() == errc::stale);
   REQUIRE(cache.truncate(id, 0).code() == errc::stale);
+  REQUIRE(cache.offer_prefix(id, {}).code() == errc::stale);
   REQUIRE(cache.begin_step().code() == errc::busy);
   REQUIRE(cache.grow_or_reclaim(id, 1, cuts).code() == errc::stale);
   REQUIRE(cache.next_restore(1, cuts).code() == errc::no_step);
@@ -54,16 +56,22 @@ void require_empty(pave::kv_cache<>& cache) {
 
 }  // namespace
 
-TEST_CASE("kv_cache: one that was never made refuses all", "[cache]") {
-  pave::kv_cache<> cache;
+TEMPLATE_TEST_CASE("kv_cache: one that was never made refuses all",
+                   "[cache]",
+                   pave::cache_policies,
+                   pave_tests::keep_policies) {
+  pave::kv_cache<TestType> cache;
   require_empty(cache);
 }
 
-TEST_CASE("kv_cache: a moved-from one is empty, and the one it went to goes on", "[cache]") {
-  fixture f(small());
+TEMPLATE_TEST_CASE("kv_cache: a moved-from one is empty, and the one it went to goes on",
+                   "[cache]",
+                   pave::cache_policies,
+                   pave_tests::keep_policies) {
+  pave_tests::cache_fixture<TestType> f(small());
   const pave::sequence_id id = f.running(0, 10);
   REQUIRE(f.grow(id, 1).has_value());
-  pave::kv_cache<> moved(std::move(f.cache));
+  pave::kv_cache<TestType> moved(std::move(f.cache));
   require_empty(f.cache);
   REQUIRE(moved.complete(f.step).has_value());
   REQUIRE(moved.computed(id).value() == 11);
@@ -73,8 +81,17 @@ TEST_CASE("kv_cache: a moved-from one is empty, and the one it went to goes on",
   require_empty(moved);
   REQUIRE(f.cache.finish(id).has_value());
   REQUIRE(f.available() == 16);
-  f.cache = pave::kv_cache<>();
+  f.cache = pave::kv_cache<TestType>();
   require_empty(f.cache);
+}
+
+TEST_CASE("kv_cache: what a sequence lost is found again where the cache was moved to", "[cache]") {
+  pave_tests::cache_fixture<pave_tests::keep_policies> f(small());
+  const pave::sequence_id id = f.parked(0, 16, 1);
+  pave::kv_cache<pave_tests::keep_policies> moved(std::move(f.cache));
+  f.cache = std::move(moved);
+  REQUIRE(f.restore()->found == pave::token_range{4, 16});
+  REQUIRE(f.cache.finish(id).has_value());
 }
 
 TEST_CASE("create: options out of their range are refused", "[cache]") {
@@ -90,6 +107,8 @@ TEST_CASE("create: options out of their range are refused", "[cache]") {
     REQUIRE(with([&](auto& o) { o.blocks_per_sequence = none; }) == errc::invalid_argument);
   }
   REQUIRE(with([](auto& o) { o.reserve = -1; }) == errc::invalid_argument);
+  REQUIRE(with([](auto& o) { o.watermark = -1; }) == errc::invalid_argument);
+  REQUIRE(with([](auto& o) { o.watermark = -most - 1; }) == errc::invalid_argument);
   REQUIRE(with([](auto& o) { o.sequences = 0; }) == errc::invalid_argument);
   REQUIRE(with([](auto& o) { o.steps_in_flight = 0; }) == errc::invalid_argument);
   REQUIRE(with([](auto& o) { o.steps_in_flight = 65; }) == errc::invalid_argument);
@@ -190,6 +209,21 @@ TEST_CASE("kv_cache: the largest reserve keeps a resumed sequence out while anot
   REQUIRE(f.held(gives) == 1);
   REQUIRE(f.cache.finish(runs).has_value());
   REQUIRE(f.restore()->sequence == back);
+}
+
+TEST_CASE("kv_cache: the largest watermark keeps a new sequence out while another runs, and never wraps around",
+          "[cache]") {
+  pave::kv_cache_options options = small();
+  options.watermark = GENERATE(std::int64_t{16}, std::int64_t{17}, std::int64_t{1} << 62, most);
+  options.reserve = GENERATE(std::int64_t{0}, most);
+  fixture f(options);
+  const pave::sequence_id runs = f.running(0, 4);
+  const pave::sequence_id waits = f.admit(1, 64);
+  const pave::result<pave::restore> refused = f.restore();
+  REQUIRE(refused.code() == errc::shortage);
+  REQUIRE(refused.error().missing == 16 + 16 - 15);
+  REQUIRE(f.cache.finish(runs).has_value());
+  REQUIRE(f.restore()->sequence == waits);
 }
 
 TEST_CASE("kv_cache: the least and the greatest rank are ranks", "[cache]") {

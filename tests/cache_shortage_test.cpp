@@ -203,6 +203,83 @@ TEST_CASE("next_restore: a reserve stays available for a sequence that resumes, 
   REQUIRE(f.restore()->sequence == back);
 }
 
+TEST_CASE("next_restore: a watermark stays available for any that comes in, unless nothing runs", "[cache]") {
+  pave::kv_cache_options options = small(8);
+  options.watermark = 2;
+  fixture f(options);
+  const pave::sequence_id runs = f.running(0, 12);
+  REQUIRE(f.available() == 5);
+  SECTION("one that is new") {
+    const pave::sequence_id fresh = f.admit(1, 16);
+    const pave::result<pave::restore> refused = f.restore();
+    REQUIRE(refused.code() == errc::shortage);
+    REQUIRE(refused.error().missing == 1);
+    REQUIRE(f.state(fresh) == sequence_state::waiting);
+    SECTION("until there is room") {
+      REQUIRE(f.cache.truncate(fresh, 12).has_value());
+      REQUIRE(f.restore()->sequence == fresh);
+      REQUIRE(f.available() == 2);
+    }
+    SECTION("until nothing runs") {
+      REQUIRE(f.cache.finish(runs).has_value());
+      static_cast<void>(f.take_outside(4));
+      REQUIRE(f.restore()->sequence == fresh);
+      REQUIRE(f.available() == 0);
+    }
+  }
+  SECTION("one that resumes") {
+    const pave::sequence_id back = f.parked(1, 12, 1);
+    REQUIRE(f.restore().error().missing == 1);
+    REQUIRE(f.cache.finish(runs).has_value());
+    static_cast<void>(f.take_outside(4));
+    REQUIRE(f.restore()->sequence == back);
+    REQUIRE(f.available() == 0);
+  }
+  SECTION("but one that grows takes it") {
+    REQUIRE(f.grow(runs, 20).has_value());
+    REQUIRE(f.available() == 0);
+  }
+}
+
+TEST_CASE("next_restore: what parked sequences could give counts for the watermark, and is not taken for it",
+          "[cache]") {
+  pave::kv_cache_options options = small(8);
+  options.watermark = 3;
+  fixture f(options);
+  const pave::sequence_id gives = f.running(5, 16);
+  static_cast<void>(f.running(0, 4));
+  f.take(gives, 1);
+  REQUIRE(f.available() == 4);
+  const pave::sequence_id fresh = f.admit(1, 12);
+  REQUIRE(f.restore()->sequence == fresh);
+  REQUIRE(f.cuts.used().empty());
+  REQUIRE(f.available() == 1);
+  const pave::sequence_id another = f.admit(2, 4);
+  REQUIRE(f.restore()->sequence == another);
+  REQUIRE(f.cuts.used().empty());
+  REQUIRE(f.held(gives) == 3);
+  REQUIRE(f.available() == 0);
+  REQUIRE(f.restore().error().missing == 2 + 3);
+}
+
+TEST_CASE("next_restore: of reserve and watermark the larger one counts", "[cache]") {
+  pave::kv_cache_options options = small(10);
+  const bool reserve_is_larger = GENERATE(false, true);
+  options.reserve = reserve_is_larger ? 3 : 1;
+  options.watermark = reserve_is_larger ? 1 : 3;
+  fixture f(options);
+  static_cast<void>(f.running(0, 12));
+  const pave::sequence_id back = f.parked(2, 12, 1);  // it needs three
+  static_cast<void>(f.take_outside(2));
+  REQUIRE(f.available() == 4);
+  const pave::sequence_id fresh = f.admit(1, 12);
+  REQUIRE(f.restore().has_value() == reserve_is_larger);
+  REQUIRE(f.state(fresh) == (reserve_is_larger ? sequence_state::running : sequence_state::waiting));
+  REQUIRE(f.cache.finish(fresh).has_value());
+  REQUIRE(f.restore().error().missing == 2);
+  REQUIRE(f.state(back) == sequence_state::parked);
+}
+
 TEST_CASE("next_restore: errors change nothing and say why", "[cache]") {
   fixture f(small(6));
   REQUIRE(f.restore().code() == errc::no_step);

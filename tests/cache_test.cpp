@@ -97,6 +97,7 @@ TEST_CASE("stale: no member takes an id that has ended, nor one that was never g
     REQUIRE(f.cache.abort(id).code() == errc::stale);
     REQUIRE(f.cache.set_rank(id, 1).code() == errc::stale);
     REQUIRE(f.cache.truncate(id, 0).code() == errc::stale);
+    REQUIRE(f.cache.offer_prefix(id, {}).code() == errc::stale);
     REQUIRE(f.grow(id, 1).code() == errc::stale);
     REQUIRE(f.cache.plan_cuts(id, 1, f.cuts).code() == errc::stale);
     REQUIRE(f.cache.block_table(id).code() == errc::stale);
@@ -139,6 +140,54 @@ TEST_CASE("truncate: what a parked sequence lost beyond the new length does not 
   REQUIRE(f.cache.truncate(id, 10).has_value());
   REQUIRE(f.cache.gap(id).value() == pave::token_range{8, 10});
   REQUIRE(f.restore()->tokens == pave::token_range{8, 10});
+}
+
+TEST_CASE("truncate: a last block that others hold, too, is let go, and its tokens become a gap", "[cache]") {
+  fixture f(small());
+  const pave::sequence_id id = f.running(0, 14);
+  const std::vector<pave::block_id> before = f.table(id);
+  const std::vector<pave::block_id> shared = f.share(id, {2});
+  REQUIRE(f.cache.truncate(id, 11).has_value());
+  REQUIRE(f.table(id) == std::vector<pave::block_id>(before.begin(), before.begin() + 2));
+  REQUIRE(f.cache.pool().holders(shared[0]) == 1);
+  REQUIRE(f.state(id) == sequence_state::running);
+  REQUIRE(f.cache.computed(id).value() == 8);
+  REQUIRE(f.cache.gap(id).value() == pave::token_range{8, 11});
+  REQUIRE(f.cache.remaining(id).value() == 3);
+  REQUIRE(f.cache.snapshot().tokens_lost == 3);
+  const pave::growth grown = f.grow(id, 4).value();
+  REQUIRE(grown.tokens == pave::token_range{8, 12});
+  REQUIRE(grown.blocks == pave::block_range{2, 3});
+  REQUIRE(f.table(id)[2] != shared[0]);
+  REQUIRE(f.cache.snapshot().tokens_restored == 3);
+  f.next_step();
+  REQUIRE(f.cache.computed(id).value() == 12);
+}
+
+TEST_CASE("truncate: at the end of a block nothing is written into it, so that it stays, whoever holds it", "[cache]") {
+  fixture f(small());
+  const pave::sequence_id id = f.running(0, 14);
+  static_cast<void>(f.share(id, {1, 2, 3}));
+  REQUIRE(f.cache.truncate(id, 8).has_value());
+  REQUIRE(f.held(id) == 2);
+  REQUIRE(f.cache.computed(id).value() == 8);
+  REQUIRE(f.cache.gap(id)->empty());
+  REQUIRE(f.cache.snapshot().tokens_lost == 0);
+}
+
+TEST_CASE("truncate: a parked sequence, too, lets go of a last block that others hold", "[cache]") {
+  fixture f(small(4));
+  const pave::sequence_id first = f.running(0, 8);
+  const pave::sequence_id id = f.running(1, 7);
+  REQUIRE(f.grow(id, 4).code() == errc::shortage);
+  const std::vector<pave::block_id> shared = f.share(id, {1});
+  REQUIRE(f.cache.truncate(id, 6).has_value());
+  REQUIRE(f.held(id) == 1);
+  REQUIRE(f.state(id) == sequence_state::parked);
+  REQUIRE(f.cache.gap(id).value() == pave::token_range{4, 6});
+  REQUIRE(f.cache.finish(first).has_value());
+  REQUIRE(f.restore()->tokens == pave::token_range{4, 7});
+  REQUIRE(f.cache.pool().holders(shared[0]) == 1);
 }
 
 TEST_CASE("truncate: a negative length, or more than the sequence was to have, is refused", "[cache]") {
@@ -274,6 +323,8 @@ TEST_CASE("snapshot: counts blocks, states, and tokens that were lost and came b
   REQUIRE(now.waiting == 1);
   REQUIRE(now.tokens_lost == 6);
   REQUIRE(now.tokens_restored == 0);
+  REQUIRE(now.tokens_revived == 0);
+  REQUIRE(now.tokens_cached == 0);
   REQUIRE(f.restore(4)->tokens == pave::token_range{4, 8});
   REQUIRE(f.cache.snapshot().tokens_restored == 4);
   REQUIRE(f.grow(stopped, 3).has_value());

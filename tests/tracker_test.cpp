@@ -59,6 +59,8 @@ void check_stale(Tracker& tracker, sequence_id id) {
   CHECK(tracker.park(id, 0).code() == errc::stale);
   CHECK(tracker.needs(id, 1).code() == errc::stale);
   CHECK(tracker.resume(id, 1).code() == errc::stale);
+  CHECK(tracker.needs(id, 1, 1).code() == errc::stale);
+  CHECK(tracker.resume(id, 1, 1).code() == errc::stale);
   CHECK(tracker.truncate(id, 0).code() == errc::stale);
 }
 
@@ -480,7 +482,18 @@ struct plain_tracker {
   std::vector<plain_sequence> sequences;
   std::int64_t lost = 0;
   std::int64_t restored = 0;
+  std::int64_t revived = 0;
+  std::int64_t cached = 0;
 
+  void find(plain_sequence& s, std::int64_t tokens) {
+    for (std::int64_t i = 0; i < tokens; ++i) {
+      const auto at = static_cast<std::size_t>(s.scheduled);
+      if (s.was_there.size() == at) s.was_there.push_back(false);
+      (s.was_there[at] ? revived : cached) += 1;
+      s.was_there[at] = true;
+      s.computed = ++s.scheduled;
+    }
+  }
   void advance(plain_sequence& s, std::int64_t tokens) {
     for (std::int64_t i = 0; i < tokens; ++i) {
       const auto at = static_cast<std::size_t>(s.scheduled);
@@ -547,12 +560,20 @@ void random_call(pave_tests::random_source& random, restore_tracker<>& tracker, 
     }
     case 5: {
       const std::int64_t budget = random.between(1, 12);
-      const auto need = tracker.needs(id, budget);
-      const auto got = tracker.resume(id, budget);
+      const std::int64_t found = random.one_in(2) ? 0 : random.between(-1, 9);
+      const auto need = tracker.needs(id, budget, found);
+      const auto got = tracker.resume(id, budget, found);
       if (runs) {
         expect(got.code() == errc::busy && need.code() == errc::busy, "one that runs does not come in");
         break;
       }
+      const bool none_left = found > 0 && s.scheduled + found >= s.goal;
+      const bool is_in_flight = found > 0 && s.computed < s.scheduled;
+      if (found < 0 || none_left || is_in_flight) {
+        expect(got.code() == errc::invalid_argument && need.code() == errc::invalid_argument, "resume refuses");
+        break;
+      }
+      plain.find(s, found);
       expect(need && got && need->tokens == *got, "it gets what it needs");
       expect(need->resumes == (s.state == sequence_state::parked), "resumes says whether it ran before");
       expect(need->must_fit == s.goal && need->allocates == s.goal, "the whole gap and the next tokens");
@@ -592,12 +613,14 @@ void expect_same(const restore_tracker<>& tracker, const plain_tracker& plain) {
   }
   expect(tracker.counts().lost == plain.lost, "lost");
   expect(tracker.counts().restored == plain.restored, "restored");
+  expect(tracker.counts().revived == plain.revived, "revived");
+  expect(tracker.counts().cached == plain.cached, "cached");
   expect(tracker.count(sequence_state::running) == running, "population");
 }
 
 }  // namespace
 
-TEST_CASE("restore_tracker: it agrees with a plain one, and what was lost is restored or still missing",
+TEST_CASE("restore_tracker: it agrees with a plain one, and what was lost is restored, revived or still missing",
           "[tracker][random]") {
   pave_tests::for_each_seed(400, [](std::uint64_t seed) {
     pave_tests::random_source random(seed);
@@ -615,7 +638,8 @@ TEST_CASE("restore_tracker: it agrees with a plain one, and what was lost is res
       if (truncates) continue;
       std::int64_t missing = 0;
       for (const plain_sequence& s : plain.sequences) missing += s.missing();
-      expect(made->counts().lost == made->counts().restored + missing, "lost = restored + missing");
+      const pave::restore_counts counts = made->counts();
+      expect(counts.lost == counts.restored + counts.revived + missing, "lost = restored + revived + missing");
     }
   });
 }

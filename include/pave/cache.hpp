@@ -5,8 +5,11 @@
 
 #include <pave/candidates.hpp>
 #include <pave/detail/buffer.hpp>
+#include <pave/detail/cache_candidates.hpp>
+#include <pave/detail/lost_content.hpp>
 #include <pave/detail/misplaced_slot.hpp>
 #include <pave/detail/sequence_table.hpp>
+#include <pave/detail/shared_cuts.hpp>
 #include <pave/detail/step_ledger.hpp>
 #include <pave/layout.hpp>
 #include <pave/planner.hpp>
@@ -16,6 +19,7 @@
 #include <pave/tracker.hpp>
 #include <pave/units.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -37,7 +41,8 @@ struct kv_cache_options {
   std::size_t sequences = 256;             ///< that are admitted at the same time: running, parked and waiting
   block_count blocks_per_sequence = 2048;  ///< width of the block table
   std::size_t steps_in_flight = 2;         ///< begun and not complete, 1 … 64
-  block_count reserve = 0;  ///< what has to be available, or parked sequences could give, beyond a resumed one's need
+  block_count reserve = 0;    ///< what has to be available, or parked sequences could give, beyond a resumed one's need
+  block_count watermark = 0;  ///< the same, beyond the need of any that comes in, resumed or new; the larger one counts
 };
 
 /// @brief What a sequence got.
@@ -49,8 +54,9 @@ struct growth {
 /// @brief A sequence that came in. To the engine it is an ordinary prefill chunk over a kept prefix.
 struct restore {
   sequence_id sequence;
+  token_range found;     ///< positions whose content was still in blocks: they are computed already
   token_range tokens;    ///< positions that the open step computes; `remaining` says how many follow
-  block_range blocks;    ///< logical blocks that are new in its table
+  block_range blocks;    ///< logical blocks that are new in its table, the found ones first
   bool resumed = false;  ///< it had run before; false for a sequence that is new
 };
 
@@ -59,7 +65,9 @@ struct cache_snapshot {
   block_count capacity, available, fenced, held;
   std::size_t running = 0, parked = 0, waiting = 0;
   token_count tokens_lost;      ///< cut and to be computed again, since `create`
-  token_count tokens_restored;  ///< scheduled to be computed again, since `create`; they are no cache hits
+  token_count tokens_restored;  ///< of these: scheduled to be computed again; they are no cache hits
+  token_count tokens_revived;   ///< of these: found again, in blocks that had not been reused
+  token_count tokens_cached;    ///< found by sequences that never had them, since `create`: see `offer_prefix`
 };
 
 /// @brief Block tables over a pool, with exact reclamation and restores.
@@ -98,7 +106,7 @@ class kv_cache {
     constexpr std::int64_t most = (std::numeric_limits<std::int32_t>::max)();
     if (options.tokens_per_block < 1 || options.tokens_per_block > most || options.sequences < 1 ||
         options.sequences > static_cast<std::size_t>(most) || options.blocks_per_sequence < 1 || options.reserve < 0 ||
-        options.steps_in_flight < 1 || options.steps_in_flight > 64) {
+        options.watermark < 0 || options.steps_in_flight < 1 || options.steps_in_flight > 64) {
       return errc::invalid_argument;
     }
     result<pool_type> pool = pool_type::create({options.blocks});
@@ -107,11 +115,14 @@ class kv_cache {
     cache.options_ = options;
     cache.options_.blocks_per_sequence = detail::smaller(options.blocks_per_sequence, options.blocks);
     cache.options_.reserve = detail::smaller(options.reserve, options.blocks);
+    cache.options_.watermark = detail::smaller(options.watermark, options.blocks);
     const token_count longest = cache.options_.blocks_per_sequence.value() * options.tokens_per_block.value();
     result<tracker_type> tracker = tracker_type::create({options.sequences, longest}, std::move(gate));
     if (!tracker) return tracker.error();
     if (!cache.sequences_.reserve(options.sequences, cache.options_.blocks_per_sequence) ||
+        !cache.lost_.reserve(options.sequences, cache.options_.blocks_per_sequence) ||
         !cache.scratch_.reserve(options.sequences) ||
+        (sequences_share && !cache.shares_.reserve(options.blocks, options.sequences)) ||
         !cache.steps_.reserve(options.sequences, options.steps_in_flight)) {
       return errc::out_of_memory;
     }
@@ -140,6 +151,7 @@ class kv_cache {
     if (!fits) return fits.error();
     if (sequences_.is_full()) return errc::table_full;
     const sequence_id id = sequences_.open(rank);
+    lost_.clear(id.slot);
     tracker_.track(id, tokens).value();
     return id;
   }
@@ -160,13 +172,44 @@ class kv_cache {
   }
 
   /// @brief Takes back the tokens from `length` on, in any state: rejected drafts, a shortened prompt. Blocks without
-  /// tokens go.
+  /// tokens go. Where the last block that stays is held by others too, it is let go, since what follows would be
+  /// written into it, and its tokens become a gap.
   /// @error `stale`
   /// @error `invalid_argument`: a negative length, or more than the sequence was to have
   result<void> truncate(sequence_id id, token_count length) noexcept {
     if (const result<void> done = tracker_.truncate(id, length); !done) return done;
     steps_.trim(id.slot, length);
-    drop_blocks(id.slot, detail::smaller(sequences_[id.slot].held, blocks_for(length, options_.tokens_per_block)));
+    row& s = sequences_[id.slot];
+    const block_count full = length.value() / options_.tokens_per_block.value();
+    lost_.truncate(id.slot, full);
+    drop_blocks(id.slot, detail::smaller(s.held, blocks_for(length, options_.tokens_per_block)), 0);
+    if (s.held > full && !pool_.overwrite(sequences_.blocks(id.slot, {full, s.held})[0])) {
+      const token_count kept = full.value() * options_.tokens_per_block.value();
+      if (const auto start = steps_.open_start(id.slot); start) {  // what is not launched is not lost
+        tracker_.unschedule(id, detail::larger(*start, kept)).value();
+      }
+      steps_.trim(id.slot, kept);
+      if (tracker_.progress(id)->scheduled > kept) static_cast<void>(tracker_.lose(id, kept).value());
+      drop_blocks(id.slot, full, 0);
+    }
+    return {};
+  }
+
+  /// @brief Says which blocks have the content of this sequence's beginning, for one that waits: what a prefix cache of
+  /// the engine found. Those that still have it when the sequence comes in are taken, not computed; one token at least
+  /// is left to compute. Replaces what was offered or remembered before.
+  /// @param blocks what `pool().content_of` said of its logical blocks 0, 1, …, each of them full, computed in
+  /// completed
+  ///   steps, and behind the same tokens; those that the sequence holds are passed over. Useless where the pool keeps
+  ///   no content
+  /// @error `stale`
+  /// @error `busy`: it runs
+  /// @complexity linear in the blocks offered
+  result<void> offer_prefix(sequence_id id, span<const kept_block> blocks) noexcept {
+    const result<sequence_progress> at = tracker_.progress(id);
+    if (!at) return at.error();
+    if (at->state == sequence_state::running) return errc::busy;
+    lost_.offer(id.slot, sequences_[id.slot].held, blocks);
     return {};
   }
 
@@ -240,28 +283,29 @@ class kv_cache {
     if (waiting_or_parked() == 0) return errc::nothing_waits;
     const sequence_id id = most_important_waiting();
     row& s = sequences_[id.slot];
-    const resume_need need = tracker_.needs(id, budget).value();
-    const block_count must_fit = blocks_beyond(s, need.must_fit);
-    const block_count takes = blocks_beyond(s, need.allocates);
-    const bool alone = tracker_.count(sequence_state::running) == 0;
-    const block_count reserve = need.resumes && !alone ? options_.reserve : block_count{0};
+    const detail::found_prefix found = find_prefix(id);
+    const token_count found_tokens = found.blocks.size().value() * options_.tokens_per_block.value();
+    const resume_need need = tracker_.needs(id, budget, found_tokens).value();
+    const block_count fresh = blocks_beyond(found.blocks.last, need.allocates);
+    const block_count must_fit = found.free + blocks_beyond(found.blocks.last, need.must_fit);
+    const block_count takes = found.free + fresh;
 
-    const block_count gate_shortage = must_fit + reserve - pool_.available();
+    const block_count gate_shortage = must_fit + headroom(need.resumes) - pool_.available();
     const block_count shortage = takes - pool_.available();
     if (gate_shortage > 0) {
-      const result<plan> possible = plan_for(s, gate_shortage, victims::parked_only, cuts);
+      const result<plan> possible = plan_for(s, gate_shortage, victims::parked_only, cuts, found.blocks);
       if (!possible) return possible.error();
     }
     if (gate_shortage > shortage) {  // not all that must fit is taken
       cuts.clear();
-      if (shortage > 0) static_cast<void>(plan_for(s, shortage, victims::parked_only, cuts).value());
+      if (shortage > 0) static_cast<void>(plan_for(s, shortage, victims::parked_only, cuts, found.blocks).value());
     }
     apply(cuts.used());
-    const block_range fresh{s.held, s.held + takes};
-    take_blocks(id.slot, fresh);
-    const token_range tokens = tracker_.resume(id, budget).value();
+    const block_range taken{s.held, found.blocks.last + fresh};
+    take_blocks(id.slot, found.blocks, taken);
+    const token_range tokens = tracker_.resume(id, budget, found_tokens).value();
     enlist(id.slot, tokens);
-    return restore{id, tokens, fresh, need.resumes};
+    return restore{id, {tokens.first - found_tokens, tokens.first}, tokens, taken, need.resumes};
   }
 
   /// @brief A step is done: its tokens count as computed, and its fences end. One that is done before an earlier one
@@ -301,19 +345,25 @@ class kv_cache {
   result<block_count> commit(sequence_id requester, span<const cut> cuts) noexcept {
     if (!is_live(requester)) return errc::stale;
     const std::uint64_t now = ++commits_;
+    const row& asks = sequences_[requester.slot];
     for (const cut& c : cuts) {
-      if (!still_holds(c)) return errc::stale;
+      if (!is_live(c.sequence)) return errc::stale;
       row& victim = sequences_[c.sequence.slot];
-      if (!(sequences_[requester.slot].order < victim.order) || victim.named_by == now) return errc::stale;
+      if (!(asks.order < victim.order) || victim.named_by == now) return errc::stale;
       victim.named_by = now;
     }
+    if (!still_hold(asks, cuts)) return errc::stale;
     return apply(cuts);
   }
 
-  /// @brief All sequences give up all blocks, and wait to be restored.
-  /// @complexity linear in the slots and in the blocks held
+  /// @brief All sequences give up all blocks, and wait to be restored; no content is found again.
+  /// @complexity linear in the slots and in the capacity
   void reset() noexcept {
-    for (std::size_t i = 0; i < sequences_.size(); ++i) cut_back(sequences_.id(sequences_.slot_at(i)), 0);
+    for (std::size_t i = 0; i < sequences_.size(); ++i) {
+      cut_back(sequences_.id(sequences_.slot_at(i)), 0);
+      lost_.clear(sequences_.slot_at(i));
+    }
+    pool_.forget_content();
   }
 
   // --- views ---
@@ -358,7 +408,9 @@ class kv_cache {
             tracker_.count(sequence_state::parked),
             tracker_.count(sequence_state::waiting),
             tokens.lost,
-            tokens.restored};
+            tokens.restored,
+            tokens.revived,
+            tokens.cached};
   }
 
   /// @brief The pool, for holders besides the sequences: `share` what a transfer or a prefix cache of the engine holds,
@@ -369,31 +421,17 @@ class kv_cache {
  private:
   using row = detail::sequence_table::row;
 
-  /// The planner's view: whoever is admitted; those without blocks have nothing to give.
-  class candidates {
-   public:
-    explicit candidates(const kv_cache& cache) noexcept : cache_(cache) {}
-    [[nodiscard]] std::size_t size() const noexcept { return cache_.sequences_.size(); }
-    [[nodiscard]] sequence_id key(std::size_t i) const noexcept { return cache_.sequences_.id(slot(i)); }
-    [[nodiscard]] pave::rank rank(std::size_t i) const noexcept { return row_of(i).order; }
-    [[nodiscard]] bool parked(std::size_t i) const noexcept {
-      return cache_.tracker_.progress(key(i))->state != sequence_state::running;
-    }
-    [[nodiscard]] block_count blocks(std::size_t i) const noexcept { return row_of(i).held; }
-    [[nodiscard]] block_count reclaimable(std::size_t i, block_count first, block_count last) const noexcept {
-      block_count count = 0;
-      for (const block_id block : cache_.sequences_.blocks(slot(i), {first, last})) {
-        if (cache_.pool_.holders(block) == 1) count += 1;
-      }
-      return count;
-    }
+  /// Whether a block can be in the tables of several sequences.
+  static constexpr bool sequences_share = pool_type::keeps_content;
 
-   private:
-    [[nodiscard]] std::uint32_t slot(std::size_t i) const noexcept { return cache_.sequences_.slot_at(i); }
-    [[nodiscard]] const row& row_of(std::size_t i) const noexcept { return cache_.sequences_[slot(i)]; }
+  using candidates = detail::cache_candidates<pool_type, tracker_type>;
+  using sharing_candidates = detail::sharing_candidates<pool_type, tracker_type>;
 
-    const kv_cache& cache_;
-  };
+  [[nodiscard]] candidates view() const noexcept { return {pool_, tracker_, sequences_}; }
+  /// @param found logical blocks that `requester` takes itself
+  [[nodiscard]] sharing_candidates sharing_view(const row& requester, block_range found = {}) noexcept {
+    return {view(), {lost_, sequences_.slot_at(requester.place), found}, shares_};
+  }
 
   [[nodiscard]] bool is_live(sequence_id id) const noexcept { return tracker_.progress(id).has_value(); }
   [[nodiscard]] std::size_t waiting_or_parked() const noexcept {
@@ -411,17 +449,31 @@ class kv_cache {
     if (needed > most) return error{errc::never_fits, needed - most};
     return {};
   }
-  [[nodiscard]] block_count blocks_beyond(const row& s, token_count tokens) const noexcept {
-    return detail::larger<block_count>(0, blocks_for(tokens, options_.tokens_per_block) - s.held);
+  [[nodiscard]] block_count blocks_beyond(block_count blocks, token_count tokens) const noexcept {
+    return detail::larger<block_count>(0, blocks_for(tokens, options_.tokens_per_block) - blocks);
+  }
+  /// What has to be available beyond the need of a sequence that comes in.
+  [[nodiscard]] block_count headroom(bool resumes) const noexcept {
+    if (tracker_.count(sequence_state::running) == 0) return 0;
+    return resumes ? detail::larger(options_.reserve, options_.watermark) : options_.watermark;
+  }
+  /// What a waiting sequence would hold next, and whose content is still there.
+  [[nodiscard]] detail::found_prefix find_prefix(sequence_id id) const noexcept {
+    const block_count held = sequences_[id.slot].held;
+    const sequence_progress at = tracker_.progress(id).value();
+    const bool ends_in_full_blocks = at.scheduled == held.value() * options_.tokens_per_block.value();
+    if (at.computed != at.scheduled || !ends_in_full_blocks) return {{held, held}, 0};
+    const block_count most = (at.goal.value() - 1) / options_.tokens_per_block.value();  // a token is left to compute
+    return lost_.find(pool_, id.slot, held, most);
   }
 
   [[nodiscard]] sequence_id most_important_waiting() const noexcept {
-    const candidates view(*this);
-    std::size_t best = view.size();
-    for (std::size_t i = 0; i < view.size(); ++i) {
-      if (view.parked(i) && (best == view.size() || view.rank(i) < view.rank(best))) best = i;
+    const candidates all = view();
+    std::size_t best = all.size();
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      if (all.parked(i) && (best == all.size() || all.rank(i) < all.rank(best))) best = i;
     }
-    return view.key(best);
+    return all.key(best);
   }
 
   token_range schedule(sequence_id id, token_count tokens) noexcept {
@@ -439,21 +491,44 @@ class kv_cache {
     pool_.allocate(sequences_.blocks(slot, fresh)).value();
     sequences_[slot].held = fresh.last;
   }
-  /// Releases all blocks beyond the first `kept`.
-  void drop_blocks(std::uint32_t slot, block_count kept) noexcept {
+  /// Takes the found ones of the logical blocks `taken`, which come first, and fresh ones. @pre so many are available
+  void take_blocks(std::uint32_t slot, block_range found, block_range taken) noexcept {
+    const span<const kept_block> revived = lost_.noted(slot, found);
+    pool_.acquire(revived, sequences_.blocks(slot, {found.last, taken.last})).value();
+    const span<block_id> blocks = sequences_.blocks(slot, found);
+    for (std::size_t i = 0; i < revived.size(); ++i) blocks[i] = revived[i].block;
+    lost_.clear(slot);
+    sequences_[slot].held = taken.last;
+  }
+  /// Releases all blocks beyond the first `kept`, from the end.
+  /// @param worth_keeping the first so many logical blocks have content that is worth it
+  void drop_blocks(std::uint32_t slot, block_count kept, block_count worth_keeping) noexcept {
     row& s = sequences_[slot];
-    pool_.release(sequences_.blocks(slot, {kept, s.held}), s.last_step).value();
+    const block_count worthless = detail::larger(kept, detail::smaller(s.held, worth_keeping));
+    release_from_end(slot, {worthless, s.held}, content::worthless);
+    release_from_end(slot, {kept, worthless}, content::worth_keeping);
     s.held = kept;
   }
-
+  void release_from_end(std::uint32_t slot, block_range range, content left) noexcept {
+    const span<block_id> blocks = sequences_.blocks(slot, range);
+    std::reverse(blocks.begin(), blocks.end());  // the row does not need them any more
+    pool_.release(blocks, sequences_[slot].last_step, left).value();
+  }
+  /// Blocks of a sequence that are full of computed tokens.
+  [[nodiscard]] block_count full_blocks(sequence_id id) const noexcept {
+    const token_count computed = tracker_.progress(id).value().computed;
+    return detail::smaller<block_count>(sequences_[id.slot].held, computed.value() / options_.tokens_per_block.value());
+  }
   /// A sequence keeps its first `kept` blocks, and parks. What it had in the open step is not run.
   void cut_back(sequence_id id, block_count kept) noexcept {
     const token_count kept_tokens = kept.value() * options_.tokens_per_block.value();
+    const block_count full = detail::larger(kept, full_blocks(id));
+    lost_.note(pool_, id.slot, sequences_[id.slot].held, {kept, full}, sequences_.blocks(id.slot, {kept, full}));
     if (const auto start = steps_.withdraw(id.slot); start) tracker_.unschedule(id, *start).value();
     steps_.trim(id.slot, kept_tokens);
     static_cast<void>(tracker_.lose(id, kept_tokens).value());
     tracker_.park(id, 0).value();
-    drop_blocks(id.slot, kept);
+    drop_blocks(id.slot, kept, full);
   }
 
   /// @return blocks that came free
@@ -463,18 +538,35 @@ class kv_cache {
     return pool_.available() + pool_.fenced() - before;
   }
 
-  result<plan> plan_for(const row& requester, block_count shortage, victims from, cut_list& cuts) noexcept {
-    return planner_(candidates(*this), requester.order, shortage, from, cuts, scratch_.all());
+  /// @param found logical blocks that the requester takes from others, or revives: they are no gain
+  result<plan> plan_for(
+      const row& requester, block_count shortage, victims from, cut_list& cuts, block_range found = {}) noexcept {
+    if constexpr (sequences_share) {
+      const sharing_candidates all = sharing_view(requester, found);
+      const result<plan> planned = planner_(all, requester.order, shortage, from, cuts, scratch_.all());
+      return planned ? detail::cut_all_holders(all, *planned, cuts, !planner_type::spares_requester) : planned;
+    } else {
+      return planner_(view(), requester.order, shortage, from, cuts, scratch_.all());
+    }
   }
 
-  /// Whether the planner would cut just this from its victim today.
-  [[nodiscard]] bool still_holds(const cut& c) const noexcept {
-    if (!is_live(c.sequence) || c.freed < 1) return false;
-    const candidates view(*this);
-    const std::size_t place = sequences_[c.sequence.slot].place;
-    if (view.parked(place) != c.was_parked || view.blocks(place) != c.blocks.last) return false;
-    const shaped_cut now = planner_.cut_one(view, place, c.freed);
-    return now.blocks == c.blocks && now.freed == c.freed;
+  /// Whether the planner would still cut just this. @pre the sequences are live, and distinct
+  [[nodiscard]] bool still_hold(const row& requester, span<const cut> cuts) noexcept {
+    const candidates all = view();
+    for (const cut& c : cuts) {
+      const std::size_t place = all.place_of(c.sequence);
+      if (all.parked(place) != c.was_parked || all.blocks(place) != c.blocks.last) return false;
+      if (c.blocks.first < 0 || c.blocks.empty()) return false;
+    }
+    if constexpr (sequences_share) {
+      return detail::free_what_they_say(sharing_view(requester), cuts, !planner_type::spares_requester);
+    } else {
+      return std::all_of(cuts.begin(), cuts.end(), [&](const cut& c) {
+        if (c.freed < 1) return false;
+        const shaped_cut now = planner_.cut_one(all, all.place_of(c.sequence), c.freed);
+        return now.blocks == c.blocks && now.freed == c.freed;
+      });
+    }
   }
 
   /// The baseline's answer when all victims together are not enough: they give up what they can, and so does the
@@ -488,15 +580,17 @@ class kv_cache {
         cuts.clear();
         return false;
       }
-      cuts.add({requester, {0, s.held}, candidates(*this).reclaimable(s.place, 0, s.held), false});
+      cuts.add({requester, {0, s.held}, view().reclaimable(s.place, 0, s.held), false});
+      if constexpr (sequences_share) static_cast<void>(detail::count_freed(sharing_view(s), cuts));
     }
     apply(cuts.used());
     return true;
   }
 
   result<void> end(sequence_id id) noexcept {
-    if (const result<void> known = tracker_.forget(id); !known) return known;
-    drop_blocks(id.slot, 0);
+    if (!is_live(id)) return errc::stale;
+    drop_blocks(id.slot, 0, full_blocks(id));
+    tracker_.forget(id).value();
     steps_.leave(id.slot);
     sequences_.close(id.slot);
     return {};
@@ -507,8 +601,10 @@ class kv_cache {
   planner_type planner_;
   tracker_type tracker_;
   detail::sequence_table sequences_;
+  detail::lost_content<pool_type> lost_;
   detail::step_ledger steps_;
   detail::buffer<std::uint32_t> scratch_;  // the planner's
+  detail::release_counts shares_;          // while a plan is made
   std::uint64_t commits_ = 0;
 };
 

@@ -32,6 +32,8 @@ using candidates_blocks = decltype(std::declval<const View&>().blocks(std::size_
 template <class View>
 using candidates_reclaimable =
     decltype(std::declval<const View&>().reclaimable(std::size_t{}, block_count{}, block_count{}));
+template <class View>
+using candidates_passed = decltype(std::declval<const View&>().passed(std::size_t{}, block_range{}));
 }  // namespace detail
 
 /// @brief The contract of a candidate view; `i` counts from 0 to `size()`, every member is const.
@@ -42,7 +44,11 @@ using candidates_reclaimable =
 /// - `block_count blocks(i)`: logical blocks that it holds, [0, blocks)
 /// - `block_count reclaimable(i, block_count first, block_count last)`: how many of its blocks [first, last) come free
 ///   if it lets them go; the sum over the blocks of a range. A block that candidates share with each other counts for
-///   none of them
+///   none of them, unless the view has the next member
+/// - `void passed(i, block_range range)`, where there is one: the plan is through with this candidate, in the order in
+///   which it asks them, and has use for `range` of its blocks: all of them, but of the last one only its cut. From
+///   then on `reclaimable` may count a block that only those passed hold besides the one that is asked; who takes the
+///   plan sees to it that all holders of such a block let it go
 template <class View>
 inline constexpr bool is_candidate_view_v = detail::all({
     detail::is_detected_as_v<std::size_t, detail::candidates_size, View>,
@@ -77,6 +83,7 @@ class basic_cut_list {
   explicit constexpr basic_cut_list(span<basic_cut<Key>> room) noexcept : room_(room) {}
 
   [[nodiscard]] constexpr span<const basic_cut<Key>> used() const noexcept { return {room_.data(), size_}; }
+  [[nodiscard]] constexpr span<basic_cut<Key>> used() noexcept { return {room_.data(), size_}; }
   [[nodiscard]] constexpr bool full() const noexcept { return size_ == room_.size(); }
   constexpr void clear() noexcept { size_ = 0; }
   /// @pre not full()

@@ -142,12 +142,16 @@ class eviction_planner {
       const std::size_t victim = heap[heap.size() - 1];
       heap = heap.first(heap.size() - 1);
       const shaped_cut shaped = cut_one(view, victim, demand - found.freed);
-      if (shaped.freed == 0) continue;
-      if (cuts.full()) {
+      if (shaped.freed > 0 && cuts.full()) {
         if (found.freed >= shortage) break;
         cuts.clear();
         return errc::buffer_too_small;
       }
+      if constexpr (detail::is_detected_v<detail::candidates_passed, View>) {
+        const bool is_last = found.freed + shaped.freed >= demand;
+        view.passed(victim, is_last ? shaped.blocks : block_range{0, view.blocks(victim)});
+      }
+      if (shaped.freed == 0) continue;
       cuts.add({static_cast<Key>(view.key(victim)), shaped.blocks, shaped.freed, view.parked(victim)});
       found.freed += shaped.freed;
       found.given_up += shaped.blocks.size() - shaped.freed;

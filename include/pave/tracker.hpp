@@ -55,7 +55,9 @@ struct resume_need {
 /// @brief What was lost and came back, over all sequences, since `create`.
 struct restore_counts {
   token_count lost;      ///< tokens cut from sequences that have to come back
-  token_count restored;  ///< tokens scheduled to be computed again; they are no cache hits
+  token_count restored;  ///< of these: tokens scheduled to be computed again; they are no cache hits
+  token_count revived;   ///< of these: tokens that were found again, in blocks that had not been reused
+  token_count cached;    ///< tokens that were found before the sequence ever had them: a prefix that it shares
 };
 
 /// @brief Follows each sequence through schedule, complete, cut, park and resume. It knows tokens; blocks are the
@@ -213,36 +215,38 @@ class restore_tracker {
 
   /// @brief What a sequence that waits needs in order to come in. Changes nothing.
   /// @param budget tokens that the coming step has room for
+  /// @param found tokens behind those that it has, whose content is still in blocks: they come back uncomputed
   /// @error `stale`
   /// @error `busy`: it runs
-  /// @error `invalid_argument`: no budget
-  [[nodiscard]] result<resume_need> needs(sequence_id id, token_count budget) const noexcept {
+  /// @error `invalid_argument`: no budget; or found tokens that leave none to compute, or that follow some in flight
+  [[nodiscard]] result<resume_need> needs(sequence_id id, token_count budget, token_count found = 0) const noexcept {
     const entry* e = find(id);
     if (e == nullptr) return errc::stale;
     if (e->state == sequence_state::running) return errc::busy;
-    if (budget < 1) return errc::invalid_argument;
-    const token_count remaining = e->goal - e->scheduled;
+    if (budget < 1 || found < 0) return errc::invalid_argument;
+    if (found > 0 && (found >= e->goal - e->scheduled || e->computed != e->scheduled)) return errc::invalid_argument;
+    const token_count start = e->scheduled + found;
+    const token_count remaining = e->goal - start;
     const token_count chunk = detail::smaller(remaining, budget);
     // Whatever a gate says: the chunk gets its blocks, what gets blocks has to fit, and no sequence is longer than the
     // longest.
-    const token_count room = longest_ - e->scheduled;
+    const token_count room = longest_ - start;
     const token_count allocates = detail::smaller(detail::larger(chunk, gate_.allocates(remaining, chunk)), room);
     const token_count must_fit = detail::smaller(detail::larger(allocates, gate_.must_fit(remaining, chunk)), room);
-    return resume_need{{e->scheduled, e->scheduled + chunk},
-                       e->scheduled + must_fit,
-                       e->scheduled + allocates,
-                       e->state == sequence_state::parked};
+    return resume_need{{start, start + chunk}, start + must_fit, start + allocates, e->state == sequence_state::parked};
   }
 
   /// @brief A sequence that waits comes in: its first chunk is scheduled.
   /// @param budget as it was given to `needs`
+  /// @param found as it was given to `needs`: they count as computed from now on
   /// @return the positions that the coming step computes
   /// @error as of `needs`
-  result<token_range> resume(sequence_id id, token_count budget) noexcept {
-    const result<resume_need> need = needs(id, budget);
+  result<token_range> resume(sequence_id id, token_count budget, token_count found = 0) noexcept {
+    const result<resume_need> need = needs(id, budget, found);
     if (!need) return need.error();
     entry& e = *find(id);
     enter(e, sequence_state::running);
+    if (found > 0) take_found(e, found);
     return advance(e, need->tokens.size());
   }
 
@@ -294,6 +298,15 @@ class restore_tracker {
     if (e.state != sequence_state::ended) population_.get()[static_cast<std::size_t>(e.state)] -= 1;
     if (state != sequence_state::ended) population_.get()[static_cast<std::size_t>(state)] += 1;
     e.state = state;
+  }
+
+  void take_found(entry& e, token_count found) noexcept {
+    const token_range range{e.scheduled, e.scheduled + found};
+    const token_count revived = overlap(range, e.reached);
+    counts_.get().revived += revived;
+    counts_.get().cached += found - revived;
+    e.computed = e.scheduled = range.last;
+    e.reached = detail::larger(e.reached, range.last);
   }
 
   token_range advance(entry& e, token_count tokens) noexcept {

@@ -100,6 +100,8 @@ sight look(const Cache& cache, const std::vector<pave::sequence_id>& ids) {
                   snapshot.held.value(),
                   snapshot.tokens_lost.value(),
                   snapshot.tokens_restored.value(),
+                  snapshot.tokens_revived.value(),
+                  snapshot.tokens_cached.value(),
                   static_cast<std::int64_t>(snapshot.running),
                   static_cast<std::int64_t>(snapshot.parked),
                   static_cast<std::int64_t>(snapshot.waiting)};

@@ -3,7 +3,9 @@
 #ifndef PAVE_TESTS_MODEL_CACHE_DRIVER_HPP
 #define PAVE_TESTS_MODEL_CACHE_DRIVER_HPP
 
+#include "model/cache_content.hpp"
 #include "model/cache_model.hpp"
+#include "model/cache_notes.hpp"
 #include "model/cache_oracle.hpp"
 #include "model/random.hpp"
 
@@ -12,6 +14,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -32,18 +35,32 @@ class cache_driver {
         room_(static_cast<std::size_t>(chosen.sequences)),
         twin_room_(room_) {}
 
-  void admit(std::int64_t rank, std::int64_t tokens, std::int64_t at_most) {
+  /// @param common how many of its tokens are those of its family
+  /// @return its id, if it was admitted
+  pave::sequence_id admit(
+      std::int64_t rank, std::int64_t tokens, std::int64_t at_most, std::uint64_t family, std::int64_t common) {
     const pave::result<pave::sequence_id> id = cache_.admit(rank, tokens, at_most);
-    model_answer expected =
-        tokens < 1 || at_most < 0 ? model_answer{pave::errc::invalid_argument} : ever_holds(std::max(tokens, at_most));
+    model_answer expected;
+    if (tokens < 1 || at_most < 0) {
+      expected.code = pave::errc::invalid_argument;
+    } else {
+      expected = ever_holds(model, std::max(tokens, at_most));
+    }
     const bool is_full = model.sequences.size() == static_cast<std::size_t>(model.options.sequences);
     if (expected.code == pave::errc::ok && is_full) expected.code = pave::errc::table_full;
-    if (!agree(id, expected)) return;
+    if (!agree(id, expected)) return {};
     expect(model.find(*id) == nullptr && std::count(model.ended.begin(), model.ended.end(), *id) == 0,
            "an id is given out once");
     expect(twin_.admit(rank, tokens, at_most).value() == *id, "law 10: the twin gives the same id");
-    model.admit(*id, rank, tokens);
+    model_sequence s;
+    s.id = *id;
+    s.rank = rank;
+    s.goal = tokens;
+    s.family = family;
+    s.common = common;
+    model.admit(s, random);
     check();
+    return *id;
   }
 
   void end(pave::sequence_id id, bool aborts) {
@@ -75,6 +92,32 @@ class cache_driver {
     twin_.truncate(id, length).value();
     model.truncate(*s, length);
     check();
+  }
+
+  void offer_prefix(pave::sequence_id id, const std::vector<prefix_note>& offer) {
+    std::vector<pave::kept_block> blocks;
+    for (const prefix_note& note : offer) blocks.push_back(note.kept);
+    model_sequence* s = model.find(id);
+    model_answer expected;
+    if (s == nullptr) {
+      expected.code = pave::errc::stale;
+    } else if (s->runs_now()) {
+      expected.code = pave::errc::busy;
+    }
+    if (!agree(cache_.offer_prefix(id, blocks), expected)) return;
+    twin_.offer_prefix(id, blocks).value();
+    s->remembered.clear();
+    for (std::size_t logical = s->table.size(); logical < offer.size(); ++logical)
+      s->remembered[static_cast<std::int64_t>(logical)] = offer[logical].content;
+    check();
+  }
+  /// The engine notes what is in the full blocks of a sequence.
+  void note_blocks(const model_sequence& s) {
+    const std::vector<std::uint64_t> ends = model.stream.ends_of_blocks(s.tokens);
+    for (std::int64_t logical = 0; logical < model.full_blocks(s); ++logical) {
+      const auto at = static_cast<std::size_t>(logical);
+      notes.add({cache_.pool().content_of(s.table[at]).value(), model.content.of(s.table[at]), ends[at]});
+    }
   }
 
   void begin_step() {
@@ -110,7 +153,7 @@ class cache_driver {
   /// @return whether the sequence goes on
   bool grow(pave::sequence_id id, std::int64_t tokens, std::size_t room) {
     model_sequence* s = model.find(id);
-    const growth_answer expected = answer_to_grow(s, id, tokens, room);
+    const model_growth expected = answer_to_grow(model, s, tokens, room);
     const std::int64_t goal = s == nullptr ? 0 : s->scheduled + (expected.parks ? tokens : 0);
     pave::cut_list cuts = list(room_, room);
     const pave::result<pave::growth> grown = cache_.grow_or_reclaim(id, tokens, cuts);
@@ -136,8 +179,8 @@ class cache_driver {
     return true;
   }
 
-  /// @return whether one came in
-  bool restore_next(std::int64_t budget, std::size_t room) {
+  /// @return how many tokens the step computes of the one that came in, if one did
+  std::optional<std::int64_t> restore_next(std::int64_t budget, std::size_t room) {
     model_sequence* s = model.first_in_line();
     model_answer expected;
     model_need need;
@@ -150,15 +193,17 @@ class cache_driver {
       expected.code = pave::errc::nothing_waits;
     } else {
       need = need_of(model, *s, budget);
-      expected = plan_for(model, *s, need.blocks + need.reserve - model.available(), true).answer(room);
-      if (expected.code == pave::errc::ok) plan = plan_for(model, *s, need.blocks - model.available(), true);
-      if (expected.code == pave::errc::ok)
-        expect_lawful(model, *s, std::max<std::int64_t>(0, need.blocks - model.available()), plan.cuts);
+      const std::int64_t shortage = need.takes - model.available();
+      expected = plan_for(model, *s, shortage + need.headroom, true, need.found).answer(room);
+      if (expected.code == pave::errc::ok) {
+        plan = plan_for(model, *s, shortage, true, need.found);
+        expect_lawful(model, *s, std::max<std::int64_t>(0, shortage), plan.cuts, need.found);
+      }
     }
     pave::cut_list cuts = list(room_, room);
     const pave::result<pave::restore> next = cache_.next_restore(budget, cuts);
     expect(same_cuts(cuts.used(), plan.cuts), "the cuts are those of a plan made block by block");
-    if (!agree(next, expected)) return false;
+    if (!agree(next, expected)) return std::nullopt;
     pave::cut_list twin_cuts = list(twin_room_, room);
     const pave::restore of_twin = twin_.next_restore(budget, twin_cuts).value();
     expect(of_twin.sequence == next->sequence && same_cuts(twin_cuts.used(), cuts.used()),
@@ -167,15 +212,19 @@ class cache_driver {
     expect(next->resumed == (s->state == pave::sequence_state::parked), "a restore says whether the sequence had run");
     for (const pave::cut& c : cuts.used()) expect(c.was_parked, "law 6: nobody is stopped for a sequence that waits");
     apply(cuts.used());
-    expect(next->tokens == pave::token_range{s->scheduled, s->scheduled + need.tokens},
+    expect(next->found == pave::token_range{s->scheduled, need.start}, "all that is still there is found");
+    expect(next->tokens == pave::token_range{need.start, need.start + need.tokens},
            "a restore names the positions to compute");
-    expect(next->blocks == pave::block_range{s->held(), s->held() + need.blocks},
-           "a restore names the new entries of the table");
-    model.take(*s, fresh_blocks(*s));
-    s->state = pave::sequence_state::running;
+    const std::int64_t held = s->held() + static_cast<std::int64_t>(need.found.size()) + need.fresh;
+    expect(next->blocks == pave::block_range{s->held(), held}, "a restore names the new entries of the table");
+    std::vector<std::int32_t> fresh = fresh_blocks(*s);
+    expect(fresh.size() >= need.found.size() && std::equal(need.found.begin(), need.found.end(), fresh.begin()),
+           "the found blocks come first");
+    fresh.erase(fresh.begin(), fresh.begin() + static_cast<std::ptrdiff_t>(need.found.size()));
+    model.come_in(*s, need.found, fresh);
     model.schedule(*s, need.tokens, random);
     check();
-    return true;
+    return need.tokens;
   }
 
   /// @return the plan's cuts; none where there is no plan
@@ -202,31 +251,18 @@ class cache_driver {
            "a plan says what it amounts to");
     expect(planned->over_evicted() == plan.freed - shortage, "a plan reports its excess");
     expect_lawful(model, *s, shortage, cuts.used());
+    expect(answer_to_commit(model, requester, plan.cuts).answer.code == pave::errc::ok,
+           "a plan can be carried out as long as nothing changes");
     check();
     return plan.cuts;
   }
 
   void commit(pave::sequence_id requester, const std::vector<pave::cut>& cuts) {
-    model_answer expected;
-    const model_sequence* asks = model.find(requester);
-    if (asks == nullptr) expected.code = pave::errc::stale;
-    std::int64_t freed = 0;
-    for (std::size_t i = 0; i < cuts.size(); ++i) {
-      const model_sequence* victim = model.find(cuts[i].sequence);
-      const std::int64_t first = cuts[i].blocks.first.value();
-      const bool fits = victim != nullptr && cuts[i].was_parked == !victim->runs_now() &&
-                        cuts[i].blocks.last == victim->held() && first >= 0 && first < victim->held() &&
-                        cuts[i].freed > 0 && cuts[i].freed == model.reclaimable(*victim, first, victim->held()) &&
-                        (model.options.whole_victims ? first == 0 : model.reclaimable(*victim, first, first + 1) == 1);
-      bool is_named_twice = false;
-      for (std::size_t j = 0; j < i; ++j) is_named_twice = is_named_twice || cuts[j].sequence == cuts[i].sequence;
-      const bool matters_less = victim != nullptr && asks != nullptr && model.more_important(*asks, *victim);
-      if (!fits || is_named_twice || !matters_less) expected.code = pave::errc::stale;
-      freed += cuts[i].freed.value();
-    }
+    const model_commit expected = answer_to_commit(model, requester, cuts);
     const pave::result<pave::block_count> done = cache_.commit(requester, cuts);
-    if (!agree(done, expected)) return;
-    expect(*done == freed && twin_.commit(requester, cuts).value() == freed, "law 2: what the plan said comes free");
+    if (!agree(done, expected.answer)) return;
+    expect(*done == expected.freed && twin_.commit(requester, cuts).value() == expected.freed,
+           "law 2: what the plan said comes free");
     apply(cuts);
     check();
   }
@@ -234,7 +270,7 @@ class cache_driver {
   void reset() {
     cache_.reset();
     twin_.reset();
-    for (auto& [arrival, s] : model.sequences) model.cut(s, 0);
+    model.reset();
     check();
   }
 
@@ -247,11 +283,11 @@ class cache_driver {
     model.share_outside(block);
     check();
   }
-  void release_outside(std::int32_t block) {
+  void release_outside(std::int32_t block, pave::content left = pave::content::worth_keeping) {
     const std::vector<pave::block_id> blocks{block};
-    cache_.pool().release(blocks).value();
-    twin_.pool().release(blocks).value();
-    model.release_outside(block);
+    cache_.pool().release(blocks, {}, left).value();
+    twin_.pool().release(blocks, {}, left).value();
+    model.release_outside(block, left == pave::content::worth_keeping);
     check();
   }
   void allocate_outside(std::int64_t count) {
@@ -264,7 +300,9 @@ class cache_driver {
     if (!agree(cache_.pool().allocate(blocks), expected)) return;
     twin_.pool().allocate(of_twin).value();
     expect(blocks == of_twin, "law 10: the twin gives the same blocks");
-    for (const pave::block_id block : blocks) model.share_outside(block.value());
+    std::vector<std::int32_t> numbers;
+    for (const pave::block_id block : blocks) numbers.push_back(block.value());
+    model.allocate_outside(numbers);
     check();
   }
 
@@ -278,19 +316,18 @@ class cache_driver {
   void check() {
     expect_same_state(cache_, model);
     expect_same_state(twin_, model);
+    expect_same_content(cache_, model);
+    for (const prefix_note& note : notes.all()) {
+      expect(cache_.pool().is_kept(note.kept) == (model.options.keeps_content && model.content.is_there(note.content)),
+             "content is there until its block is reused, left as worthless or written anew");
+    }
   }
 
   random_source random;
   cache_model model;
+  prefix_notes notes;  // the engine's
 
  private:
-  struct growth_answer {
-    model_answer answer;
-    std::vector<pave::cut> cuts;
-    std::int64_t takes = 0;
-    bool parks = false;
-  };
-
   static cache_type make(const model_options& chosen) {
     pave::kv_cache_options options;
     options.blocks = chosen.blocks;
@@ -299,6 +336,7 @@ class cache_driver {
     options.blocks_per_sequence = chosen.blocks_per_sequence;
     options.steps_in_flight = static_cast<std::size_t>(chosen.steps_in_flight);
     options.reserve = chosen.reserve;
+    options.watermark = chosen.watermark;
     return cache_type::create(options).value();
   }
 
@@ -310,45 +348,6 @@ class cache_driver {
     expect(result.error().missing == expected.missing, "the cache and the model miss the same number of blocks");
     if (!result && !parks) expect_same_state(cache_, model);
     return result.has_value();
-  }
-
-  [[nodiscard]] model_answer ever_holds(std::int64_t tokens) const {
-    const std::int64_t blocks = model.blocks_for(tokens);
-    const std::int64_t most = (std::min)(model.options.blocks, model.options.blocks_per_sequence);
-    if (blocks > most) return {pave::errc::never_fits, blocks - most};
-    return {};
-  }
-
-  growth_answer answer_to_grow(model_sequence* s, pave::sequence_id id, std::int64_t tokens, std::size_t room) {
-    growth_answer grown;
-    if (s == nullptr) {
-      grown.answer.code = pave::errc::stale;
-    } else if (!s->runs_now()) {
-      grown.answer.code = pave::errc::waits;
-    } else if (!model.is_open) {
-      grown.answer.code = pave::errc::no_step;
-    } else if (tokens < 0) {
-      grown.answer.code = pave::errc::invalid_argument;
-    }
-    if (grown.answer.code != pave::errc::ok || tokens <= s->held() * model.options.tokens_per_block - s->scheduled)
-      return grown;
-
-    grown.answer = ever_holds(s->scheduled + tokens);
-    if (grown.answer.code != pave::errc::ok) return grown;
-    grown.takes = model.blocks_for(s->scheduled + tokens) - s->held();
-    const std::int64_t shortage = grown.takes - model.available();
-    model_plan plan = plan_for(model, *s, shortage, false);
-    if (plan.missing > 0 && model.options.whole_victims) {  // the baseline: all go, and the requester, too
-      if (s->held() > 0) plan.cuts.push_back({id, {0, s->held()}, model.reclaimable(*s, 0, s->held()), false});
-      grown.answer = plan.answer(room);
-      if (grown.answer.code == pave::errc::shortage) grown.cuts = plan.cuts;
-    } else {
-      grown.answer = plan.answer(room);
-      if (grown.answer.code == pave::errc::ok) grown.cuts = plan.cuts;
-      if (grown.answer.code == pave::errc::ok) expect_lawful(model, *s, std::max<std::int64_t>(0, shortage), plan.cuts);
-    }
-    grown.parks = grown.answer.code == pave::errc::shortage;
-    return grown;
   }
 
   static pave::cut_list list(std::vector<pave::cut>& room, std::size_t size) {

@@ -3,6 +3,8 @@
 #ifndef PAVE_TESTS_MODEL_CACHE_MODEL_HPP
 #define PAVE_TESTS_MODEL_CACHE_MODEL_HPP
 
+#include "model/cache_content.hpp"
+#include "model/cache_sequence.hpp"
 #include "model/random.hpp"
 #include "model/stream_model.hpp"
 
@@ -21,38 +23,16 @@ namespace pave_tests {
 
 struct model_options {
   std::int64_t blocks = 1, tokens_per_block = 1, sequences = 1, blocks_per_sequence = 1, steps_in_flight = 1,
-               reserve = 0;
+               reserve = 0, watermark = 0;
   bool whole_gap = true;       // the resume gate
   bool whole_victims = false;  // the baseline's demand
-};
-
-struct token_span {
-  std::int64_t first = 0, last = 0;
-};
-
-struct model_sequence {
-  pave::sequence_id id;
-  std::int64_t rank = 0;
-  std::int64_t arrival = 0;
-  pave::sequence_state state = pave::sequence_state::waiting;
-  std::int64_t computed = 0, scheduled = 0, reached = 0, goal = 0;
-  std::vector<std::int32_t> table;
-  std::vector<std::uint64_t> tokens;  // what it says, as far as it is known
-  std::vector<int> runs, losses;      // of each position
-
-  [[nodiscard]] bool runs_now() const { return state == pave::sequence_state::running; }
-  [[nodiscard]] std::int64_t held() const { return static_cast<std::int64_t>(table.size()); }
-};
-
-struct model_step {
-  std::int64_t id = 0;
-  bool is_done = false;
-  std::map<std::int64_t, token_span> spans;  // by arrival; none is empty
+  bool keeps_content = false;  // of free blocks, the one that came free longest ago first to go
 };
 
 class cache_model {
  public:
-  explicit cache_model(const model_options& chosen) : options(chosen), stream(chosen.blocks, chosen.tokens_per_block) {}
+  explicit cache_model(const model_options& chosen)
+      : options(chosen), stream(chosen.blocks, chosen.tokens_per_block), content(chosen.blocks) {}
 
   // --- what it knows ---
 
@@ -69,14 +49,37 @@ class cache_model {
     for (const std::int32_t block : outside) count[static_cast<std::size_t>(block)] += 1;
     return count;
   }
+  [[nodiscard]] bool is_free(std::int32_t block) const { return holders()[static_cast<std::size_t>(block)] == 0; }
   [[nodiscard]] std::int64_t available() const {
     const std::vector<std::uint32_t> count = holders();
     return std::count(count.begin(), count.end(), 0U);
   }
-  [[nodiscard]] std::int64_t reclaimable(const model_sequence& s, std::int64_t first, std::int64_t last) const {
+  /// @param found blocks that whoever asks takes itself
+  [[nodiscard]] std::int64_t reclaimable(const model_sequence& s,
+                                         std::int64_t first,
+                                         std::int64_t last,
+                                         const std::vector<std::int32_t>& found = {}) const {
     const std::vector<std::uint32_t> count = holders();
-    return std::count_if(s.table.begin() + first, s.table.begin() + last,
-                         [&](std::int32_t block) { return count[static_cast<std::size_t>(block)] == 1; });
+    return std::count_if(s.table.begin() + first, s.table.begin() + last, [&](std::int32_t block) {
+      return count[static_cast<std::size_t>(block)] == 1 && std::count(found.begin(), found.end(), block) == 0;
+    });
+  }
+  /// How many blocks at the front of a sequence are full of what completed steps have computed.
+  [[nodiscard]] std::int64_t full_blocks(const model_sequence& s) const {
+    return std::min(s.held(), s.computed / options.tokens_per_block);
+  }
+  /// The blocks that have what a waiting sequence has to compute next, up to the first that has it no more. One token
+  /// at least is left to compute.
+  [[nodiscard]] std::vector<std::int32_t> found_by(const model_sequence& s) const {
+    std::vector<std::int32_t> found;
+    const std::int64_t each = options.tokens_per_block;
+    if (!options.keeps_content || s.computed != s.scheduled || s.scheduled != s.held() * each) return found;
+    for (std::int64_t logical = s.held(); (logical + 1) * each < s.goal; ++logical) {
+      const auto note = s.remembered.find(logical);
+      if (note == s.remembered.end() || !content.is_there(note->second)) break;
+      found.push_back(note->second.block);
+    }
+    return found;
   }
   [[nodiscard]] std::int64_t in_state(pave::sequence_state state) const {
     return std::count_if(sequences.begin(), sequences.end(), [&](const auto& s) { return s.second.state == state; });
@@ -108,60 +111,84 @@ class cache_model {
     for (const auto& [arrival, span] : steps.back().spans) count += lost_before(sequences.at(arrival), span);
     return count;
   }
+  /// Tokens that were lost and are not back.
+  [[nodiscard]] std::int64_t missing() const {
+    std::int64_t count = 0;
+    for (const auto& [arrival, s] : sequences) count += std::max<std::int64_t>(0, s.reached - s.scheduled);
+    return count;
+  }
 
   // --- what happens ---
 
-  model_sequence& admit(pave::sequence_id id, std::int64_t rank, std::int64_t tokens) {
-    model_sequence s;
-    s.id = id;
-    s.rank = rank;
-    s.arrival = ++arrivals;
-    s.goal = tokens;
-    return sequences[s.arrival] = s;
+  void admit(const model_sequence& comes, random_source& random) {
+    model_sequence& s = sequences[++arrivals] = comes;
+    s.arrival = arrivals;
+    say(s, s.goal, random);
   }
 
   void end(std::int64_t arrival) {
-    if (takes_more() && steps.back().spans.count(arrival) != 0) {
-      restored_before += lost_before(sequences.at(arrival), steps.back().spans.at(arrival));
-    }
+    model_sequence& s = sequences.at(arrival);
+    settle(s, 0);
+    tokens_given_up += std::max<std::int64_t>(0, s.reached - s.scheduled);
     for (model_step& step : steps) step.spans.erase(arrival);
-    drop(sequences.at(arrival), 0);
-    ended.push_back(sequences.at(arrival).id);
+    drop(s, 0, full_blocks(s));
+    ended.push_back(s.id);
     sequences.erase(arrival);
   }
 
   void truncate(model_sequence& s, std::int64_t length) {
-    if (takes_more() && steps.back().spans.count(s.arrival) != 0) {
-      const token_span span = steps.back().spans.at(s.arrival);
-      if (length < span.last) restored_before += lost_before(s, {std::max(span.first, length), span.last});
-    }
+    settle(s, length);
+    tokens_given_up += std::max<std::int64_t>(0, s.reached - std::max(s.scheduled, length));
     s.computed = std::min(s.computed, length);
     s.scheduled = std::min(s.scheduled, length);
     s.reached = std::min(s.reached, length);
     s.goal = s.runs_now() ? length : std::max(length, s.scheduled + 1);
+    s.common = std::min(s.common, length);
     clip(s.arrival, length);
     const auto size = static_cast<std::size_t>(length);
     s.tokens.resize(std::min(s.tokens.size(), size));
-    s.runs.resize(std::min(s.runs.size(), size));
+    s.is_there.resize(std::min(s.is_there.size(), size));
     s.losses.resize(std::min(s.losses.size(), size));
-    drop(s, std::min(s.held(), blocks_for(length)));
+    drop(s, std::min(s.held(), blocks_for(length)), 0);
+    const std::int64_t full = length / options.tokens_per_block;
+    s.remembered.erase(s.remembered.lower_bound(full), s.remembered.end());
+    if (s.held() <= full) return;
+    const std::int32_t last = s.table.back();  // what follows would be written into it
+    if (holders()[static_cast<std::size_t>(last)] == 1) {
+      content.renew(last);
+      stream.spoil(last, length % options.tokens_per_block);
+    } else {
+      withdraw(s, full * options.tokens_per_block);
+      if (s.scheduled > full * options.tokens_per_block) lose(s, full * options.tokens_per_block);
+      drop(s, full, 0);
+    }
   }
 
   /// It keeps its first `kept` blocks, and waits.
   void cut(model_sequence& s, std::int64_t kept) {
-    if (is_open && steps.back().spans.count(s.arrival) != 0) {
-      s.scheduled = steps.back().spans[s.arrival].first;
-      steps.back().spans.erase(s.arrival);
+    const std::int64_t full = full_blocks(s);
+    for (std::int64_t logical = kept; logical < s.held(); ++logical) {
+      if (logical < full) {
+        s.remembered[logical] = content.of(s.table[static_cast<std::size_t>(logical)]);
+      } else {
+        s.remembered.erase(logical);
+      }
     }
-    const std::int64_t kept_tokens = kept * options.tokens_per_block;
-    clip(s.arrival, kept_tokens);
-    s.reached = std::max(s.reached, s.scheduled);
-    for (std::int64_t lost = kept_tokens; lost < s.scheduled; ++lost, ++tokens_lost)
-      s.losses[static_cast<std::size_t>(lost)] += 1;
-    s.scheduled = std::min(s.scheduled, kept_tokens);
-    s.computed = std::min(s.computed, kept_tokens);
+    withdraw(s, 0);
+    lose(s, kept * options.tokens_per_block);
     park(s, 0);
-    drop(s, kept);
+    drop(s, kept, full);
+  }
+
+  /// All is cut, and nothing is found again but what others hold.
+  void reset() {
+    for (auto& [arrival, s] : sequences) {
+      cut(s, 0);
+      s.remembered.clear();
+    }
+    for (std::int32_t block = 0; block < options.blocks; ++block) {
+      if (is_free(block)) come_free(block, false);
+    }
   }
 
   void park(model_sequence& s, std::int64_t goal) {
@@ -169,13 +196,28 @@ class cache_model {
     s.goal = std::min(longest(), std::max({s.goal, goal, std::max(s.reached, s.scheduled) + 1}));
   }
 
-  /// New blocks at the end of its table: each must have been free.
-  void take(model_sequence& s, const std::vector<std::int32_t>& blocks) {
-    for (const std::int32_t block : blocks) {
-      expect(block >= 0 && block < options.blocks, "a new block is in range");
-      expect(holders()[static_cast<std::size_t>(block)] == 0, "a new block was free");
-      s.table.push_back(block);
+  /// It comes in, with what it found and with new blocks behind that.
+  void come_in(model_sequence& s, const std::vector<std::int32_t>& found, const std::vector<std::int32_t>& fresh) {
+    s.table.insert(s.table.end(), found.begin(), found.end());
+    take(s, fresh);
+    for (std::size_t tokens = found.size() * static_cast<std::size_t>(options.tokens_per_block); tokens > 0; --tokens) {
+      s.is_there.resize(std::max(s.is_there.size(), static_cast<std::size_t>(s.scheduled) + 1));
+      s.losses.resize(s.is_there.size());
+      expect(!s.is_there[static_cast<std::size_t>(s.scheduled)], "law 7: only what is missing is found");
+      s.is_there[static_cast<std::size_t>(s.scheduled)] = true;
+      (s.scheduled < s.reached ? tokens_revived : tokens_cached) += 1;
+      s.computed = ++s.scheduled;
     }
+    s.reached = std::max(s.reached, s.computed);
+    s.state = pave::sequence_state::running;
+    s.remembered.clear();
+    expect(stream.holds(s.table, s.computed, s.tokens), "what is found has the right content");
+  }
+  /// New blocks at the end of its table.
+  void take(model_sequence& s, const std::vector<std::int32_t>& blocks) {
+    expect_were_free(blocks);
+    s.table.insert(s.table.end(), blocks.begin(), blocks.end());
+    expect_oldest(blocks);
   }
 
   /// The open step computes the next tokens of a sequence.
@@ -183,9 +225,9 @@ class cache_model {
     const token_span span{s.scheduled, s.scheduled + tokens};
     s.scheduled = span.last;
     s.goal = std::max(s.goal, span.last);
+    say(s, span.last, random);
     const auto size = static_cast<std::size_t>(span.last);
-    while (s.tokens.size() < size) s.tokens.push_back(random.word());
-    s.runs.resize(std::max(s.runs.size(), size));
+    s.is_there.resize(std::max(s.is_there.size(), size));
     s.losses.resize(std::max(s.losses.size(), size));
     if (tokens == 0) return;
     auto& spans = steps.back().spans;
@@ -210,10 +252,12 @@ class cache_model {
       expect(span.last == s.scheduled && blocks_for(span.last) <= s.held(), "what is scheduled has its blocks");
       for (std::int64_t position = 0; position < span.last; ++position) {
         const auto at = static_cast<std::size_t>(position);
-        const bool is_there = s.runs[at] == s.losses[at] + 1;
-        expect(is_there || s.runs[at] == s.losses[at], "law 7: no token is computed twice without being lost");
-        expect(is_there == (position < span.first), "law 7: just what is missing is computed");
-        if (position >= span.first) s.runs[at] += 1;
+        if (position < span.first) {
+          expect(s.is_there[at], "law 7: attention reads no missing token");
+        } else {
+          expect(!s.is_there[at], "law 7: no token is computed twice without being lost, and not found");
+          s.is_there[at] = true;
+        }
       }
       restored_before += lost_before(s, span);
       stream.launch(last_begun, s.table, span.first, span.last, s.tokens);
@@ -235,18 +279,26 @@ class cache_model {
   }
 
   void share_outside(std::int32_t block) { outside.insert(block); }
-  void release_outside(std::int32_t block) {
+  void allocate_outside(const std::vector<std::int32_t>& blocks) {
+    expect_were_free(blocks);
+    outside.insert(blocks.begin(), blocks.end());
+    expect_oldest(blocks);
+  }
+  void release_outside(std::int32_t block, bool is_worth_keeping) {
     outside.erase(outside.find(block));
-    spoil_if_free(block);
+    if (is_free(block)) come_free(block, is_worth_keeping);
   }
 
   model_options options;
   stream_model stream;
+  content_model content;
   std::map<std::int64_t, model_sequence> sequences;  // by arrival
   std::multiset<std::int32_t> outside;               // blocks that others hold
   std::vector<pave::sequence_id> ended;
   std::deque<model_step> steps;  // in flight
-  std::int64_t last_begun = 0, arrivals = 0, tokens_lost = 0, restored_before = 0;
+  std::int64_t last_begun = 0, arrivals = 0;
+  std::int64_t tokens_lost = 0, restored_before = 0, tokens_revived = 0, tokens_cached = 0;
+  std::int64_t tokens_given_up = 0;  // lost, and taken back or ended before they came back
   bool is_open = false, is_launched = false;
 
  private:
@@ -263,13 +315,76 @@ class cache_model {
       if (span->second.last <= span->second.first) step.spans.erase(span);
     }
   }
-  void drop(model_sequence& s, std::int64_t kept) {
-    const std::vector<std::int32_t> dropped(s.table.begin() + kept, s.table.end());
-    s.table.resize(static_cast<std::size_t>(kept));
-    for (const std::int32_t block : dropped) spoil_if_free(block);
+  /// What is counted as restored from `end` on in a step that did not run stays counted.
+  void settle(const model_sequence& s, std::int64_t end) {
+    if (!takes_more() || steps.back().spans.count(s.arrival) == 0) return;
+    const token_span span = steps.back().spans.at(s.arrival);
+    if (end < span.last) restored_before += lost_before(s, {std::max(span.first, end), span.last});
   }
-  void spoil_if_free(std::int32_t block) {
-    if (holders()[static_cast<std::size_t>(block)] == 0) stream.spoil(block);
+  /// What the open step has of it from `end` on is not lost, but to be scheduled again, even if it was launched.
+  void withdraw(model_sequence& s, std::int64_t end) {
+    if (!is_open || steps.back().spans.count(s.arrival) == 0) return;
+    token_span& span = steps.back().spans.at(s.arrival);
+    const token_span withdrawn{std::max(span.first, end), std::max(span.last, end)};
+    if (is_launched) restored_before -= lost_before(s, withdrawn);
+    for (std::int64_t at = withdrawn.first; at < withdrawn.last; ++at) s.is_there[static_cast<std::size_t>(at)] = false;
+    s.scheduled = std::min(s.scheduled, withdrawn.first);
+    span.last = std::min(span.last, end);
+    if (span.last <= span.first) steps.back().spans.erase(s.arrival);
+  }
+  /// All from `kept` on goes, and has to come back.
+  void lose(model_sequence& s, std::int64_t kept) {
+    clip(s.arrival, kept);
+    s.reached = std::max(s.reached, s.scheduled);
+    for (std::int64_t lost = kept; lost < s.scheduled; ++lost, ++tokens_lost) {
+      s.losses[static_cast<std::size_t>(lost)] += 1;
+      s.is_there[static_cast<std::size_t>(lost)] = false;
+    }
+    s.scheduled = std::min(s.scheduled, kept);
+    s.computed = std::min(s.computed, kept);
+  }
+  /// Its family's tokens, and then its own.
+  static void say(model_sequence& s, std::int64_t size, random_source& random) {
+    for (auto at = static_cast<std::int64_t>(s.tokens.size()); at < size; ++at) {
+      s.tokens.push_back(at < s.common ? mix(s.family ^ mix(static_cast<std::uint64_t>(at))) : random.word());
+    }
+  }
+
+  /// Blocks go, from its end.
+  /// @param worth_keeping how many at its front have content that is worth it
+  void drop(model_sequence& s, std::int64_t kept, std::int64_t worth_keeping) {
+    while (s.held() > kept) {
+      const std::int32_t block = s.table.back();
+      s.table.pop_back();
+      if (is_free(block)) come_free(block, s.held() < worth_keeping);
+    }
+  }
+  void come_free(std::int32_t block, bool is_worth_keeping) {
+    content.freed(block, is_worth_keeping);
+    if (!is_worth_keeping || !options.keeps_content) forget(block);
+  }
+  void forget(std::int32_t block) {
+    content.renew(block);
+    stream.spoil(block);
+  }
+  void expect_were_free(const std::vector<std::int32_t>& blocks) {
+    for (const std::int32_t block : blocks) {
+      expect(block >= 0 && block < options.blocks, "a new block is in range");
+      expect(is_free(block), "a new block was free");
+      expect(std::count(blocks.begin(), blocks.end(), block) == 1, "a new block is given once");
+      forget(block);
+    }
+  }
+  /// Where content is kept, the blocks that were just taken are those that came free longest ago.
+  void expect_oldest(const std::vector<std::int32_t>& blocks) const {
+    if (!options.keeps_content || blocks.empty()) return;
+    std::int64_t latest = 0;
+    for (const std::int32_t block : blocks) latest = std::max(latest, content.turn(block));
+    const std::vector<std::uint32_t> count = holders();
+    for (std::int32_t block = 0; block < options.blocks; ++block) {
+      const bool stays = count[static_cast<std::size_t>(block)] == 0;
+      expect(!stays || content.turn(block) >= latest, "what is worth keeping stays longest");
+    }
   }
 };
 

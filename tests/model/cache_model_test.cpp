@@ -4,14 +4,17 @@
 #include "model/cache_walk.hpp"
 #include "model/random.hpp"
 #include "support/catch.hpp"
+#include "support/keeping.hpp"
 
 #include <pave/cache.hpp>
 
 #include <cstdint>
+#include <type_traits>
 
 namespace {
 
 constexpr std::uint64_t rounds = 1500;
+constexpr std::uint64_t rounds_that_keep = 2500;  // there is more to find
 constexpr int calls_of_a_round = 250;
 
 struct first_chunk_policies : pave::cache_policies {
@@ -25,7 +28,14 @@ struct whole_sequence_policies : pave::cache_policies {
   };
 };
 
-/// From one block to forty, tables narrower than the pool and wider, a reserve now and then.
+struct keep_policies : pave::cache_policies {
+  using pool = pave_tests::keeping<>;
+};
+struct keep_whole_sequence_policies : keep_policies {
+  using planner = whole_sequence_policies::planner;
+};
+
+/// From one block to forty, tables narrower than the pool and wider, a reserve and a watermark now and then.
 pave_tests::model_options random_options(std::uint64_t seed) {
   pave_tests::random_source random(pave_tests::mix(seed));
   constexpr std::int64_t tokens_per_block[] = {1, 2, 4, 16};
@@ -36,15 +46,28 @@ pave_tests::model_options random_options(std::uint64_t seed) {
   options.blocks_per_sequence = random.one_in(3) ? random.between(1, options.blocks) : options.blocks;
   options.steps_in_flight = random.between(1, 3);
   options.reserve = random.one_in(3) ? random.between(1, 5) : 0;
+  options.watermark = random.one_in(3) ? random.between(1, random.one_in(10) ? options.blocks + 1 : 4) : 0;
+  return options;
+}
+/// Not the smallest, and with blocks that are soon full, so that something can be found.
+pave_tests::model_options roomy_options(std::uint64_t seed) {
+  pave_tests::random_source random(pave_tests::mix(~seed));
+  pave_tests::model_options options = random_options(seed);
+  options.tokens_per_block = random.between(1, 4);
+  options.blocks = random.between(4, random.one_in(4) ? 40 : 20);
+  options.sequences = random.between(3, 8);
+  options.blocks_per_sequence = random.one_in(3) ? random.between(2, options.blocks) : options.blocks;
   return options;
 }
 
 template <class Policies>
-void random_rounds(bool whole_gap, bool whole_victims) {
-  pave_tests::for_each_seed(rounds, [&](std::uint64_t seed) {
-    pave_tests::model_options options = random_options(seed);
-    options.whole_gap = whole_gap;
-    options.whole_victims = whole_victims;
+void random_rounds() {
+  const bool keeps_content = std::is_same_v<typename Policies::pool::retention, pave::keep>;
+  pave_tests::for_each_seed(keeps_content ? rounds_that_keep : rounds, [&](std::uint64_t seed) {
+    pave_tests::model_options options = keeps_content ? roomy_options(seed) : random_options(seed);
+    options.keeps_content = keeps_content;
+    options.whole_gap = std::is_same_v<typename Policies::tracker::resume_gate, pave::whole_gap>;
+    options.whole_victims = std::is_same_v<typename Policies::planner::demand, pave::whole_sequence>;
     pave_tests::cache_walk<Policies> walk(options, seed);
     walk.wander(calls_of_a_round);
     walk.go_on_until_all_is_done();
@@ -55,14 +78,23 @@ void random_rounds(bool whole_gap, bool whole_victims) {
 
 TEST_CASE("kv_cache: any stream of calls does what a plain model does, and no attention reads a wrong token",
           "[cache][model]") {
-  random_rounds<pave::cache_policies>(true, false);
+  random_rounds<pave::cache_policies>();
 }
 
 TEST_CASE("kv_cache: so it is where a restore begins with what its first chunk needs", "[cache][model]") {
-  random_rounds<first_chunk_policies>(false, false);
+  random_rounds<first_chunk_policies>();
 }
 
 TEST_CASE("kv_cache: so it is with the baseline, whose victims give up all, and whose plans report their excess",
           "[cache][model]") {
-  random_rounds<whole_sequence_policies>(true, true);
+  random_rounds<whole_sequence_policies>();
+}
+
+TEST_CASE("kv_cache: so it is where free blocks keep their content, and sequences find it again, or each other's",
+          "[cache][model]") {
+  random_rounds<keep_policies>();
+}
+
+TEST_CASE("kv_cache: so it is where content is kept, and victims give up all", "[cache][model]") {
+  random_rounds<keep_whole_sequence_policies>();
 }

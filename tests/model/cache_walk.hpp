@@ -5,6 +5,7 @@
 
 #include "model/cache_driver.hpp"
 #include "model/cache_model.hpp"
+#include "model/cache_notes.hpp"
 #include "model/random.hpp"
 
 #include <pave/cache.hpp>
@@ -14,6 +15,7 @@
 #include <cstdint>
 #include <iterator>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,7 +25,11 @@ template <class Policies>
 class cache_walk {
  public:
   cache_walk(const model_options& chosen, std::uint64_t seed)
-      : driver_(chosen, seed), model_(driver_.model), random_(driver_.random), runs_at_launch_(random_.one_in(2)) {}
+      : driver_(chosen, seed),
+        model_(driver_.model),
+        random_(driver_.random),
+        runs_at_launch_(random_.one_in(2)),
+        families_(random_.between(1, 2)) {}
 
   void wander(int calls) {
     for (int call = 1; call <= calls; ++call) {
@@ -45,6 +51,9 @@ class cache_walk {
     for (const auto& [arrival, s] : model_.sequences) {
       lengths[arrival] = std::min(model_.longest(), s.goal + random_.between(0, 24));
       steps_left += 10 + 10 * lengths[arrival];
+    }
+    for (const auto& [arrival, length] : lengths) {
+      if (random_.one_in(2)) offer_to(model_.sequences.at(arrival).id);
     }
     const bool restores_after_cuts = random_.one_in(2);
     for (; !model_.sequences.empty(); --steps_left) {
@@ -80,40 +89,44 @@ class cache_walk {
     }
     if (!restores_after_cuts && model_.in_state(pave::sequence_state::parked) != lost) return;
     while (budget > 0) {
-      const model_sequence* next = model_.first_in_line();
-      const std::int64_t before = next == nullptr ? 0 : next->scheduled;
-      if (!driver_.restore_next(budget, everyone())) return;
-      budget -= next->scheduled - before;
+      const std::optional<std::int64_t> tokens = driver_.restore_next(budget, everyone());
+      if (!tokens) break;
+      budget -= *tokens;
     }
+    expect(model_.in_state(pave::sequence_state::running) > 0 || model_.first_in_line() == nullptr,
+           "law 4: where nobody runs, the first in line comes in");
   }
 
   // --- random calls; never two choices in one argument list, whose order compilers choose ---
 
   void random_call() {
-    const bool may_schedule = !(model_.is_open && model_.is_launched);  // a launched step takes nothing more
     const std::int64_t kind = random_.between(0, 99);
     if (kind < 8 || model_.sequences.empty()) return admit();
     if (kind < 26) return step();
     if (kind < 30) return driver_.begin_step();
     if (kind < 35) return complete();
     if (kind < 38) return model_.launch();
-    if (kind < 43) return truncate();
-    if (kind < 45) return driver_.end(random_id(), random_.one_in(2));
-    if (kind < 48) return set_rank();
-    if (kind < 53) return hold_outside();
-    if (kind < 54) return driver_.move_about();
-    if (!may_schedule) return step();
-    if (kind < 62) return plan_and_commit();
-    if (kind < 63) return random_.one_in(6) ? driver_.reset() : decode_all();
-    if (kind < 73) return restore();
+    if (kind < 39) return offer_to(random_id());
+    if (kind < 42) return admit_relative();
+    if (kind < 45) return truncate();
+    if (kind < 47) return end();
+    if (kind < 50) return set_rank();
+    if (kind < 55) return hold_outside();
+    if (kind < 56) return driver_.move_about();
+    if (!may_schedule()) return step();
+    if (kind < 63) return plan_and_commit();
+    if (kind < 64) return random_.one_in(6) ? driver_.reset() : decode_all();
+    if (kind < 74) return restore();
     if (kind < 80) return decode_all();
     grow();
   }
 
+  /// A launched step takes nothing more.
+  [[nodiscard]] bool may_schedule() const { return !(model_.is_open && model_.is_launched); }
+
   /// What an engine does in a step, up to its launch.
   void step() {
-    if (static_cast<std::int64_t>(model_.steps.size()) == model_.options.steps_in_flight)
-      driver_.complete(model_.steps.front().id);
+    if (static_cast<std::int64_t>(model_.steps.size()) == model_.options.steps_in_flight) complete(0);
     driver_.begin_step();
     decode_all();
     restore();
@@ -124,12 +137,41 @@ class cache_walk {
     const std::int64_t tokens = random_.one_in(12) ? random_.between(-1, longest + 20)
                                                    : random_.between(1, 1 + longest / random_.between(1, 8));
     const std::int64_t at_most = random_.one_in(4) ? random_.between(-1, longest + 20) : 0;
-    driver_.admit(random_rank(), tokens, at_most);
+    const auto family = static_cast<std::uint64_t>(random_.between(1, families_));
+    const std::int64_t rank = random_rank();
+    const pave::sequence_id id = driver_.admit(rank, tokens, at_most, family, random_common(longest));
+    if (model_.find(id) != nullptr && random_.one_in(2)) offer_to(id);
+  }
+  /// Somebody comes with the same beginning as one that holds blocks, and finds it.
+  void admit_relative() {
+    const model_sequence* s = random_sequence();
+    if (s == nullptr || s->table.empty()) return;
+    driver_.note_blocks(*s);
+    const std::int64_t more = random_.between(1, 2 * model_.options.tokens_per_block);
+    const std::int64_t tokens = random_.one_in(2) ? s->computed + more : random_.between(1, model_.longest());
+    const model_sequence* first = model_.first_in_line();
+    const std::int64_t rank = first == nullptr || random_.one_in(4) ? s->rank : first->rank - 1;
+    const pave::sequence_id id = driver_.admit(rank, tokens, 0, s->family, s->common);
+    if (model_.find(id) != nullptr) offer_to(id);
+    if (may_schedule()) restore();
+  }
+
+  void end() {
+    const pave::sequence_id id = random_id();
+    const model_sequence* s = model_.find(id);
+    if (s != nullptr && !random_.one_in(4)) driver_.note_blocks(*s);
+    driver_.end(id, random_.one_in(2));
+  }
+
+  /// The engine's prefix cache says which blocks have the beginning of a sequence.
+  void offer_to(pave::sequence_id id) {
+    const model_sequence* s = model_.find(id);
+    driver_.offer_prefix(id, s == nullptr ? std::vector<prefix_note>{} : random_offer(*s));
   }
 
   void truncate() {
     const pave::sequence_id id = random_id();
-    driver_.truncate(id, random_length());
+    driver_.truncate(id, random_length(model_.find(id)));
   }
   void set_rank() {
     const pave::sequence_id id = random_id();
@@ -143,13 +185,20 @@ class cache_walk {
 
   void complete() {
     if (model_.steps.empty() || random_.one_in(20)) return driver_.complete(random_.between(-1, model_.last_begun + 2));
-    const std::size_t which = random_.one_in(4) ? random_.index(model_.steps.size()) : 0;
+    complete(random_.one_in(4) ? random_.index(model_.steps.size()) : 0);
+  }
+  void complete(std::size_t which) {
     driver_.complete(model_.steps[which].id);
+    for (const auto& [arrival, s] : model_.sequences) {
+      if (random_.one_in(2)) driver_.note_blocks(s);
+    }
   }
 
   void restore() {
     if (random_.one_in(15)) return static_cast<void>(driver_.restore_next(random_.between(-1, 0), everyone()));
     for (int most = 8; most > 0; --most) {
+      const model_sequence* first = model_.first_in_line();
+      if (first != nullptr && random_.one_in(2)) offer_to(first->id);
       const std::int64_t budget = random_budget();
       if (!driver_.restore_next(budget, random_room())) return;
     }
@@ -172,7 +221,7 @@ class cache_walk {
     if (random_.one_in(5) && !cuts.empty()) forge(cuts[random_.index(cuts.size())]);
     if (random_.one_in(20) && !cuts.empty()) cuts.push_back(cuts.front());
     if (random_.one_in(2)) meanwhile(cuts);
-    if (!(model_.is_open && model_.is_launched)) driver_.commit(random_.one_in(12) ? random_id() : requester, cuts);
+    if (may_schedule()) driver_.commit(random_.one_in(12) ? random_id() : requester, cuts);
   }
   void forge(pave::cut& c) {
     const std::int64_t by = random_.one_in(2) ? 1 : -1;
@@ -202,7 +251,8 @@ class cache_walk {
   void hold_outside() {
     if (model_.outside.size() > 3 || (!model_.outside.empty() && random_.one_in(2))) {
       const auto which = static_cast<std::ptrdiff_t>(random_.index(model_.outside.size()));
-      return driver_.release_outside(*std::next(model_.outside.begin(), which));
+      const pave::content left = random_.one_in(4) ? pave::content::worthless : pave::content::worth_keeping;
+      return driver_.release_outside(*std::next(model_.outside.begin(), which), left);
     }
     if (random_.one_in(6))
       return driver_.allocate_outside(random_.between(0, random_.one_in(4) ? model_.options.blocks + 2 : 2));
@@ -227,14 +277,38 @@ class cache_walk {
     const model_sequence* s = random_sequence();
     return s == nullptr ? pave::sequence_id{} : s->id;
   }
+  /// How many tokens a sequence has in common with its family: all, none, or some.
+  std::int64_t random_common(std::int64_t longest) {
+    if (random_.one_in(5)) return 0;
+    return random_.one_in(2) ? longest : random_.between(0, longest);
+  }
+  /// Blocks with the tokens of a sequence, as far as the engine knows any. Of those that the sequence holds, and behind
+  /// the last that it could take, it says whatever it likes; some of the others are out of date.
+  std::vector<prefix_note> random_offer(const model_sequence& s) {
+    std::vector<prefix_note> offer;
+    const std::vector<std::uint64_t> ends = model_.stream.ends_of_blocks(s.tokens);
+    const std::int64_t beyond = random_.one_in(4) ? random_.between(1, model_.options.blocks_per_sequence + 2) : 0;
+    const std::int64_t last = (s.goal - 1) / model_.options.tokens_per_block;
+    if (random_.one_in(15)) return offer;
+    for (std::int64_t logical = 0; logical < last + beyond; ++logical) {
+      const auto at = static_cast<std::size_t>(logical);
+      const bool is_passed_over = logical < s.held() || logical >= last;
+      const prefix_note* note = driver_.notes.any(random_);
+      if (!is_passed_over && at >= ends.size()) break;
+      const bool is_stale = note != nullptr && !model_.content.is_there(note->content) && random_.one_in(20);
+      if (!is_passed_over && !is_stale) note = driver_.notes.find(ends[at], random_);
+      if (note == nullptr) break;
+      offer.push_back(*note);
+    }
+    return offer;
+  }
   std::int64_t random_rank() { return random_.one_in(3) ? random_.between(-3, 3) : 0; }
   std::int64_t random_budget() {
     return random_.one_in(3) ? random_.between(1, 5) : random_.between(1, model_.longest() + 1);
   }
-  std::int64_t random_length() {
-    const model_sequence* s = random_sequence();
-    return random_.one_in(15) || s == nullptr ? random_.between(-2, model_.longest() + 2)
-                                              : random_.between(std::max<std::int64_t>(0, s->goal - 6), s->goal);
+  std::int64_t random_length(const model_sequence* s) {
+    if (s == nullptr || random_.one_in(15)) return random_.between(-2, model_.longest() + 2);
+    return random_.between(random_.one_in(4) ? 0 : std::max<std::int64_t>(0, s->goal - 6), s->goal);
   }
   std::int64_t random_growth() {
     if (random_.one_in(30))
@@ -260,6 +334,7 @@ class cache_walk {
   cache_model& model_;
   random_source& random_;
   bool runs_at_launch_;
+  std::int64_t families_;
 };
 
 }  // namespace pave_tests

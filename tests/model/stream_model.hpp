@@ -30,8 +30,11 @@ class stream_model {
               const std::vector<std::uint64_t>& tokens) {
     queue_.push_back({step, table, first, last, {tokens.begin(), tokens.begin() + last}});
   }
-  /// A block came free: whatever is launched from now on must not find its content.
-  void spoil(std::int32_t block) { queue_.push_back({0, {block}, 0, tokens_per_block_, {}}); }
+  /// Whatever is launched from now on must not find what a block has from its token `first` on: it came free, goes to
+  /// somebody else, or is written anew.
+  void spoil(std::int32_t block, std::int64_t first = 0) {
+    queue_.push_back({0, {block}, first, tokens_per_block_, {}});
+  }
 
   void run_all() {
     while (!queue_.empty()) run_next();
@@ -41,6 +44,18 @@ class stream_model {
     std::size_t count = queue_.size();
     while (count > 0 && (queue_[count - 1].step == 0 || queue_[count - 1].step > step)) --count;
     for (; count > 0; --count) run_next();
+  }
+
+  /// What the cache has of the last token of each full block, where `tokens` were computed: it says which tokens they
+  /// were, and all before them.
+  [[nodiscard]] std::vector<std::uint64_t> ends_of_blocks(const std::vector<std::uint64_t>& tokens) const {
+    std::vector<std::uint64_t> ends;
+    std::uint64_t last = beginning;
+    for (std::size_t position = 0; position < tokens.size(); ++position) {
+      last = content(last, tokens[position]);
+      if ((position + 1) % static_cast<std::size_t>(tokens_per_block_) == 0) ends.push_back(last);
+    }
+    return ends;
   }
 
   /// Whether the positions [0, end) hold what `tokens` make of them.
@@ -60,7 +75,7 @@ class stream_model {
   static constexpr std::uint64_t beginning = 1;
 
   struct work {
-    std::int64_t step;  // 0: spoil the block
+    std::int64_t step;  // 0: spoil [first, last) of the block
     std::vector<std::int32_t> table;
     std::int64_t first, last;
     std::vector<std::uint64_t> tokens;

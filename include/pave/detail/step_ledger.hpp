@@ -51,12 +51,17 @@ class step_ledger {
   /// The open step does not run the sequence in `slot`, after all.
   /// @return where its tokens of that step began, if it had any
   std::optional<token_count> withdraw(std::uint32_t slot) noexcept {
-    if (!is_open_.get()) return std::nullopt;
-    entry& e = at(slot, last_begun_.get());
-    if (e.step != last_begun_.get() || e.tokens.empty()) return std::nullopt;
-    const token_count start = e.tokens.first;
-    e.tokens = {};
+    const std::optional<token_count> start = open_start(slot);
+    if (start) at(slot, last_begun_.get()).tokens = {};
     return start;
+  }
+
+  /// @return where the open step's tokens of the sequence in `slot` begin, if it has any
+  [[nodiscard]] std::optional<token_count> open_start(std::uint32_t slot) noexcept {
+    if (!is_open_.get()) return std::nullopt;
+    const entry& e = at(slot, last_begun_.get());
+    if (e.step != last_begun_.get() || e.tokens.empty()) return std::nullopt;
+    return e.tokens.first;
   }
 
   /// Of the sequence in `slot`, only [0, kept) will be of use.

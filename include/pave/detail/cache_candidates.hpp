@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a planner sees of a cache: its sequences, and which of their blocks come free.
+#ifndef PAVE_DETAIL_CACHE_CANDIDATES_HPP
+#define PAVE_DETAIL_CACHE_CANDIDATES_HPP
+
+#include <pave/detail/buffer.hpp>
+#include <pave/detail/lost_content.hpp>
+#include <pave/detail/sequence_table.hpp>
+#include <pave/span.hpp>
+#include <pave/tracker.hpp>
+#include <pave/units.hpp>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace pave {
+inline namespace v0 {
+namespace detail {
+
+/// Whoever is admitted; those without blocks have nothing to give.
+template <class Pool, class Tracker>
+class cache_candidates {
+ public:
+  cache_candidates(const Pool& pool, const Tracker& tracker, const sequence_table& sequences) noexcept
+      : pool_(pool), tracker_(tracker), sequences_(sequences) {}
+
+  [[nodiscard]] std::size_t size() const noexcept { return sequences_.size(); }
+  [[nodiscard]] sequence_id key(std::size_t i) const noexcept { return sequences_.id(slot(i)); }
+  [[nodiscard]] pave::rank rank(std::size_t i) const noexcept { return sequences_[slot(i)].order; }
+  [[nodiscard]] bool parked(std::size_t i) const noexcept {
+    return tracker_.progress(key(i))->state != sequence_state::running;
+  }
+  [[nodiscard]] block_count blocks(std::size_t i) const noexcept { return sequences_[slot(i)].held; }
+  [[nodiscard]] block_count reclaimable(std::size_t i, block_count first, block_count last) const noexcept {
+    block_count count = 0;
+    for (const block_id block : table(i, {first, last})) {
+      if (pool_.holders(block) == 1) count += 1;
+    }
+    return count;
+  }
+
+  [[nodiscard]] std::size_t place_of(sequence_id id) const noexcept { return sequences_[id.slot].place; }
+  [[nodiscard]] span<const block_id> table(std::size_t i, block_range range) const noexcept {
+    return sequences_.blocks(slot(i), range);
+  }
+
+ protected:
+  [[nodiscard]] std::uint32_t slot(std::size_t i) const noexcept { return sequences_.slot_at(i); }
+  [[nodiscard]] std::uint32_t holders(block_id block) const noexcept { return pool_.holders(block); }
+
+ private:
+  const Pool& pool_;
+  const Tracker& tracker_;
+  const sequence_table& sequences_;
+};
+
+/// What a requester takes itself while others give up theirs: the blocks that have its lost content.
+template <class Pool>
+struct taken_prefix {
+  const lost_content<Pool>& lost;
+  std::uint32_t slot = 0;
+  block_range blocks;
+
+  /// The same content is the same logical block, whoever holds it.
+  [[nodiscard]] bool has(block_count logical, block_id block) const noexcept {
+    return logical >= blocks.first && logical < blocks.last && lost.is_noted(slot, logical, block);
+  }
+};
+
+/// What `sharing_candidates` counts; all 0 while none of them is at work.
+struct release_counts {
+  buffer<std::uint32_t> goes;   // [blocks]: how many of its holders would let it go
+  buffer<std::uint32_t> asked;  // [sequences]: candidates whose blocks were counted
+
+  [[nodiscard]] bool reserve(block_count blocks, std::size_t sequences) noexcept {
+    return goes.reserve(static_cast<std::size_t>(blocks.value())) && asked.reserve(sequences);
+  }
+};
+
+/// The same where sequences share blocks with each other: such a block comes free with the last of its holders, and
+/// what the requester takes is no gain. While a plan is made, each block counts those who would let it go.
+template <class Pool, class Tracker>
+class sharing_candidates : public cache_candidates<Pool, Tracker> {
+  using base = cache_candidates<Pool, Tracker>;
+
+ public:
+  sharing_candidates(const base& plain, taken_prefix<Pool> taken, release_counts& counts) noexcept
+      : base(plain), taken_(taken), counts_(counts) {}
+  ~sharing_candidates() { start_anew(); }
+  sharing_candidates(const sharing_candidates&) = delete;
+  sharing_candidates& operator=(const sharing_candidates&) = delete;
+
+  [[nodiscard]] block_count reclaimable(std::size_t i, block_count first, block_count last) const noexcept {
+    block_count count = 0;
+    each_gain(i, {first, last}, [&](block_id block) noexcept {
+      if (this->holders(block) == counts_.goes[block.index()] + 1) count += 1;
+    });
+    return count;
+  }
+  void passed(std::size_t i, block_range range) const noexcept {
+    note_asked(i);
+    each_gain(i, range, [&](block_id block) noexcept { counts_.goes[block.index()] += 1; });
+  }
+
+  /// @return how many blocks come free when these of candidate `i` go after all that went before
+  block_count let_go(std::size_t i, block_range range) const noexcept {
+    note_asked(i);
+    block_count freed = 0;
+    each_gain(i, range, [&](block_id block) noexcept {
+      if (++counts_.goes[block.index()] == this->holders(block)) freed += 1;
+    });
+    return freed;
+  }
+  /// Of the blocks that a candidate would let go, names those as free whose holders would all do so.
+  /// @return whether one of them is shared
+  bool name_free(std::size_t i, block_range range) const noexcept {
+    bool is_shared = false;
+    each_gain(i, range, [&](block_id block) noexcept {
+      if (counts_.goes[block.index()] != this->holders(block)) return;
+      is_shared = is_shared || counts_.goes[block.index()] > 1;
+      counts_.goes[block.index()] = comes_free;
+    });
+    return is_shared;
+  }
+  [[nodiscard]] bool is_named_free(block_id block) const noexcept { return counts_.goes[block.index()] == comes_free; }
+  [[nodiscard]] bool is_let_go(block_id block) const noexcept {
+    return counts_.goes[block.index()] == this->holders(block);
+  }
+
+  /// Forgets who would let go of what.
+  void start_anew() const noexcept {
+    for (; asked_ > 0; --asked_) {
+      const std::size_t i = counts_.asked[asked_ - 1];
+      for (const block_id block : this->table(i, {0, this->blocks(i)})) counts_.goes[block.index()] = 0;
+    }
+  }
+
+ private:
+  static constexpr std::uint32_t comes_free = 0xFFFFFFFFU;  // no block has so many holders
+
+  void note_asked(std::size_t i) const noexcept { counts_.asked[asked_++] = static_cast<std::uint32_t>(i); }
+
+  template <class Visit>
+  void each_gain(std::size_t i, block_range range, Visit&& visit) const noexcept {
+    block_count logical = range.first;
+    for (const block_id block : this->table(i, range)) {
+      if (!taken_.has(logical, block)) visit(block);
+      logical += 1;
+    }
+  }
+
+  taken_prefix<Pool> taken_;
+  release_counts& counts_;
+  mutable std::size_t asked_ = 0;
+};
+
+}  // namespace detail
+}  // namespace v0
+}  // namespace pave
+
+#endif

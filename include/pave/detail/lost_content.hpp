@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the blocks contained that a sequence lost, and whether it is still there.
+#ifndef PAVE_DETAIL_LOST_CONTENT_HPP
+#define PAVE_DETAIL_LOST_CONTENT_HPP
+
+#include <pave/config.hpp>
+#include <pave/detail/buffer.hpp>
+#include <pave/policy/retention.hpp>
+#include <pave/span.hpp>
+#include <pave/units.hpp>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace pave {
+inline namespace v0 {
+namespace detail {
+
+/// What a sequence that waits finds of its content.
+struct found_prefix {
+  block_range blocks;  // logical ones, from the first that it does not hold
+  block_count free;    // of these: nobody holds them, so that taking them takes from what is available
+};
+
+/// Notes of each sequence's logical blocks [held, end), in the order of its table; none over a pool that forgets.
+template <class Pool, bool Keeps = Pool::keeps_content>
+class lost_content {
+ public:
+  [[nodiscard]] static bool reserve(std::size_t /*sequences*/, block_count /*width*/) noexcept { return true; }
+  static void clear(std::uint32_t /*slot*/) noexcept {}
+  static void truncate(std::uint32_t /*slot*/, block_count /*end*/) noexcept {}
+  static void offer(std::uint32_t /*slot*/, block_count /*held*/, span<const kept_block> /*blocks*/) noexcept {}
+  static void note(const Pool& /*pool*/,
+                   std::uint32_t /*slot*/,
+                   block_count /*held*/,
+                   block_range /*lost*/,
+                   span<const block_id> /*blocks*/) noexcept {}
+  [[nodiscard]] static found_prefix find(const Pool& /*pool*/,
+                                         std::uint32_t /*slot*/,
+                                         block_count held,
+                                         block_count /*most*/) noexcept {
+    return {{held, held}, 0};
+  }
+  [[nodiscard]] static span<const kept_block> noted(std::uint32_t /*slot*/, block_range /*blocks*/) noexcept {
+    return {};
+  }
+  [[nodiscard]] static bool is_noted(std::uint32_t /*slot*/, block_count /*logical*/, block_id /*block*/) noexcept {
+    return false;
+  }
+};
+
+template <class Pool>
+class lost_content<Pool, true> {
+ public:
+  /// @param width blocks of the longest sequence
+  [[nodiscard]] bool reserve(std::size_t sequences, block_count width) noexcept {
+    width_ = width;
+    return ends_.reserve(sequences) && notes_.reserve(sequences, static_cast<std::size_t>(width.value()));
+  }
+
+  /// Nothing is known of the sequence in `slot`.
+  void clear(std::uint32_t slot) noexcept { ends_[slot] = 0; }
+  /// What follows the first `end` blocks is not its content any more.
+  void truncate(std::uint32_t slot, block_count end) noexcept { ends_[slot] = smaller(ends_[slot], end); }
+
+  /// Somebody else knows it all, from logical block 0 on.
+  void offer(std::uint32_t slot, block_count held, span<const kept_block> blocks) noexcept {
+    ends_[slot] = smaller<block_count>(width_, blocks.size());
+    for (block_count i = held; i < ends_[slot]; i += 1) note_of(slot, i) = blocks[static_cast<std::size_t>(i.value())];
+  }
+
+  /// A sequence that held `held` blocks is about to lose the full ones `lost`.
+  /// @param blocks the physical blocks of `lost`
+  void note(
+      const Pool& pool, std::uint32_t slot, block_count held, block_range lost, span<const block_id> blocks) noexcept {
+    const bool goes_on = lost.last == held && ends_[slot] > held;  // with what it lost before
+    if (!goes_on) ends_[slot] = lost.last;
+    for (std::size_t i = 0; i < blocks.size(); ++i) {
+      note_of(slot, lost.first + i) = pool.content_of(blocks[i]).value();
+    }
+  }
+
+  /// The blocks behind the `held` ones whose content is still there, up to the first that is not, or to `most`.
+  [[nodiscard]] found_prefix find(const Pool& pool,
+                                  std::uint32_t slot,
+                                  block_count held,
+                                  block_count most) const noexcept {
+    found_prefix found{{held, held}, 0};
+    for (const kept_block& kept : noted(slot, {held, larger(held, smaller(ends_[slot], most))})) {
+      if (!pool.is_kept(kept)) break;
+      if (pool.holders(kept.block) == 0) found.free += 1;
+      found.blocks.last += 1;
+    }
+    return found;
+  }
+
+  [[nodiscard]] span<const kept_block> noted(std::uint32_t slot, block_range blocks) const noexcept {
+    return {notes_.data() + index(slot, blocks.first), static_cast<std::size_t>(blocks.size().value())};
+  }
+  /// @pre `logical` is among what is noted of the slot
+  [[nodiscard]] bool is_noted(std::uint32_t slot, block_count logical, block_id block) const noexcept {
+    return notes_[index(slot, logical)].block == block;
+  }
+
+ private:
+  [[nodiscard]] std::size_t index(std::uint32_t slot, block_count logical) const noexcept {
+    return slot * static_cast<std::size_t>(width_.value()) + static_cast<std::size_t>(logical.value());
+  }
+  kept_block& note_of(std::uint32_t slot, block_count logical) noexcept { return notes_[index(slot, logical)]; }
+
+  buffer<kept_block> notes_;  // [sequences, width]
+  buffer<block_count> ends_;  // by slot
+  block_count width_;
+};
+
+}  // namespace detail
+}  // namespace v0
+}  // namespace pave
+
+#endif

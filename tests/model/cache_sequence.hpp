@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// One sequence of the model of a kv_cache, token by token, and what a step in flight has of each.
+#ifndef PAVE_TESTS_MODEL_CACHE_SEQUENCE_HPP
+#define PAVE_TESTS_MODEL_CACHE_SEQUENCE_HPP
+
+#include "model/cache_content.hpp"
+
+#include <pave/tracker.hpp>
+#include <pave/units.hpp>
+
+#include <cstdint>
+#include <map>
+#include <vector>
+
+namespace pave_tests {
+
+struct token_span {
+  std::int64_t first = 0, last = 0;
+};
+
+struct model_sequence {
+  pave::sequence_id id;
+  std::int64_t rank = 0;
+  std::int64_t arrival = 0;
+  pave::sequence_state state = pave::sequence_state::waiting;
+  std::int64_t computed = 0, scheduled = 0, reached = 0, goal = 0;
+  std::vector<std::int32_t> table;
+  std::uint64_t family = 0;                          // says the same tokens as all of its family,
+  std::int64_t common = 0;                           // as far as this
+  std::vector<std::uint64_t> tokens;                 // what it says, as far as it is known
+  std::vector<bool> is_there;                        // of each position: launched or found, and not lost since
+  std::vector<int> losses;                           // of each position
+  std::map<std::int64_t, model_content> remembered;  // by logical block: what a block had that it may find again
+
+  [[nodiscard]] bool runs_now() const { return state == pave::sequence_state::running; }
+  [[nodiscard]] std::int64_t held() const { return static_cast<std::int64_t>(table.size()); }
+};
+
+struct model_step {
+  std::int64_t id = 0;
+  bool is_done = false;
+  std::map<std::int64_t, token_span> spans;  // by arrival; none is empty
+};
+
+}  // namespace pave_tests
+
+#endif
