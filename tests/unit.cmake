@@ -55,7 +55,8 @@ target_compile_definitions(
                      PAVE_DEFAULT_DATA_DIR="${PROJECT_SOURCE_DIR}/../shared/data"
 )
 if(PAVE_BUILD_EXAMPLES)
-  target_link_libraries(pave_tests PRIVATE pave_replay_lib)
+  pave_find(nlohmann_json nlohmann-json3-dev nlohmann-json nlohmann_json)
+  target_link_libraries(pave_tests PRIVATE pave_replay_lib nlohmann_json::nlohmann_json)
   target_compile_definitions(pave_tests PRIVATE PAVE_REPLAY_BINARY="$<TARGET_FILE:pave-replay>")
   add_dependencies(pave_tests pave-replay)
 endif()

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The program itself: what it prints, and how it refuses what it cannot take.
+#include "replay/program.hpp"
 #include "support/catch.hpp"
 #include "support/data.hpp"
 #include "support/temporary_file.hpp"
 
-#include <sys/wait.h>
-
-#include <algorithm>
 #include <cstdlib>
 #include <regex>
 #include <string>
@@ -15,43 +13,15 @@
 
 namespace {
 
+using pave_tests::contains;
+using pave_tests::program_outcome;
+using pave_tests::refusal;
+using pave_tests::run_program;
 using pave_tests::temporary_file;
+using pave_tests::without_wall_time;
 
-struct outcome {
-  int status = -1;
-  std::string out;
-  std::string err;
-};
-
-/// @param arguments as a shell takes them
-outcome run(const std::string& arguments) {
-  const temporary_file out;
-  const temporary_file err;
-  const std::string command =
-      "'" PAVE_REPLAY_BINARY "' " + arguments + " </dev/null >'" + out.path() + "' 2>'" + err.path() + "'";
-  const int status = std::system(command.c_str());
-  return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, out.read(), err.read()};
-}
-
-/// The sentence of a refusal, without the name of the program; or what is wrong with how it was refused.
-std::string refusal(const std::string& arguments) {
-  const outcome got = run(arguments);
-  const std::string program = "pave-replay: ";
-  if (got.status != 2) return "exit status " + std::to_string(got.status);
-  if (!got.out.empty()) return "standard output: " + got.out;
-  if (std::count(got.err.begin(), got.err.end(), '\n') != 1 || got.err.back() != '\n') return "lines: " + got.err;
-  if (got.err.compare(0, program.size(), program) != 0) return "no name of the program: " + got.err;
-  return got.err.substr(program.size(), got.err.size() - program.size() - 1);
-}
-
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
-
-std::string without_wall_time(const std::string& json) {
-  return std::regex_replace(json, std::regex("\"wall_s\": [-+.e0-9]+"), "\"wall_s\": 0");
-}
-
-const std::string header = "TIMESTAMP,ContextTokens,GeneratedTokens\n";
-const std::string row = "2023-11-16 18:15:46.6805900,374,44\n";
+const std::string& header = pave_tests::azure_header;
+const std::string& row = pave_tests::azure_row;
 
 }  // namespace
 
@@ -91,11 +61,13 @@ TEST_CASE("pave-replay: numbers out of range are refused in one sentence", "[rep
       {"--reserve", {"3915"}},
       {"--rate", {"0", "0.0", "0.0009", "1000.1", "1e-320", "."}},
       {"--slo-ttft-ms", {"0", "1000001", "1e-320"}},
+      {"--watermark", {"100.1", "-0"}},
+      {"--jobs", {"0", "1025"}},
   };
   for (const numeric& one : options) {
     std::vector<std::string> values = never;
     values.insert(values.end(), one.bad.begin(), one.bad.end());
-    if (one.option != "--rate" && one.option != "--slo-ttft-ms") {
+    if (one.option != "--rate" && one.option != "--slo-ttft-ms" && one.option != "--watermark") {
       values.insert(values.end(), never_whole.begin(), never_whole.end());
     }
     for (const std::string& value : values) {
@@ -107,10 +79,13 @@ TEST_CASE("pave-replay: numbers out of range are refused in one sentence", "[rep
 }
 
 TEST_CASE("pave-replay: lists are refused where an element is", "[replay]") {
-  CHECK(refusal("--policies whole,all") == "--policies takes a comma list of whole, partial, unlimited, not 'all'");
-  CHECK(refusal("--policies whole,") == "--policies takes a comma list of whole, partial, unlimited, not ''");
-  CHECK(refusal("--policies ''") == "--policies takes a comma list of whole, partial, unlimited, not ''");
-  CHECK(refusal("--policies Whole") == "--policies takes a comma list of whole, partial, unlimited, not 'Whole'");
+  const std::string named =
+      "--policies takes a comma list of whole, whole+cache, whole+cache+back, partial, partial+cache, unlimited, not ";
+  CHECK(refusal("--policies whole,all") == named + "'all'");
+  CHECK(refusal("--policies whole,") == named + "''");
+  CHECK(refusal("--policies ''") == named + "''");
+  CHECK(refusal("--policies Whole") == named + "'Whole'");
+  CHECK(refusal("--policies whole+back") == named + "'whole+back'");
   CHECK(refusal("--policies whole,partial,whole") == "--policies names 'whole' twice");
   for (const std::string& list :
        std::vector<std::string>{"''", "50,", ",50", "50,,60", "50,x", "0", "50,-1", "nan", "inf", "1000001"}) {
@@ -139,13 +114,19 @@ TEST_CASE("pave-replay: what is no option, or an option in the wrong place, is r
   CHECK(refusal("--seed 1 --seed 2") == "--seed is given more than once");
   CHECK(refusal("--rate=1 --rate=1") == "--rate is given more than once");
   CHECK(refusal("--json - --json -") == "--json is given more than once");
-  for (const std::string& option : std::vector<std::string>{
-           "--trace", "--seed", "--requests", "--rate", "--model", "--gpu", "--blocks", "--tokens-per-block",
-           "--policies", "--reserve", "--resume-gate", "--slo-tpot-ms", "--slo-ttft-ms", "--json"}) {
+  CHECK(refusal("--curves --curves --json -") == "--curves is given more than once");
+  CHECK(refusal("--curves=3 --json -") == "--curves takes no value");
+  CHECK(refusal("--trace a --trace b --rate") == "--rate needs a value");
+  CHECK(refusal("--trace a b") == "unexpected argument 'b'; --help lists the options");
+  for (const std::string& option :
+       std::vector<std::string>{"--trace", "--seed", "--requests", "--rate", "--model", "--gpu", "--blocks",
+                                "--tokens-per-block", "--policies", "--reserve", "--watermark", "--resume-gate",
+                                "--sweep", "--slo-tpot-ms", "--slo-ttft-ms", "--json", "--jobs"}) {
     CHECK(refusal(option) == option + " needs a value");
   }
   CHECK(contains(refusal("--trace ''"), "--trace takes the name of a file"));
   CHECK(contains(refusal("--json ''"), "--json takes the name of a file or -"));
+  CHECK(refusal("--curves") == "--curves adds to the JSON and needs --json");
 }
 
 TEST_CASE("pave-replay: a bad trace is refused with its file and line", "[replay]") {
@@ -167,6 +148,24 @@ TEST_CASE("pave-replay: a bad trace is refused with its file and line", "[replay
   CHECK(contains(sentence_for(header + row + "2023-11-16 18:15:47,374,0\n"), ", line 3: GeneratedTokens"));
 }
 
+TEST_CASE("pave-replay: a trace that is named twice is refused, by whatever name", "[replay]") {
+  const temporary_file trace(header + row);
+  const std::string once = "--trace '" + trace.path() + "'";
+  const std::string folder = trace.path().substr(0, trace.path().rfind('/'));
+  const std::string detour = folder + "/." + trace.path().substr(folder.size());
+  CHECK(refusal(once + " " + once) == "--trace names '" + trace.path() + "' twice");
+  CHECK(refusal(once + " --trace '" + detour + "'") == "--trace names '" + detour + "' twice");
+  CHECK(refusal("--trace absent --trace absent") == "--trace names 'absent' twice");
+}
+
+TEST_CASE("pave-replay: none of the traces is overwritten by the JSON", "[replay]") {
+  const temporary_file first(header + row);
+  const temporary_file second(header + row);
+  const std::string arguments = "--trace '" + first.path() + "' --trace '" + second.path() + "'";
+  CHECK(refusal(arguments + " --json '" + second.path() + "'") == "--json would overwrite the trace " + second.path());
+  CHECK(second.read() == header + row);
+}
+
 TEST_CASE("pave-replay: a seed for a trace is refused", "[replay]") {
   const temporary_file trace(header + row);
   CHECK(refusal("--seed 1 --trace '" + trace.path() + "'") ==
@@ -179,14 +178,17 @@ TEST_CASE("pave-replay: a pool in which no request fits is refused, unless it is
   const std::string arguments = "--trace '" + trace.path() + "' --json -";
   CHECK(refusal(arguments + " --blocks 25") ==
         "no request fits the pool of 25 blocks of 16 tokens: the smallest needs 26");
-  CHECK(run(arguments + " --blocks 26").status == 0);
-  CHECK(run(arguments + " --blocks 25 --policies unlimited").status == 0);
+  CHECK(run_program(arguments + " --blocks 26").status == 0);
+  CHECK(run_program(arguments + " --blocks 25 --policies unlimited").status == 0);
+  const temporary_file small(header + "2023-11-16 18:15:46.6805900,3,4\n");
+  CHECK(refusal("--trace '" + small.path() + "' " + arguments + " --blocks 25") ==
+        "no request of " + trace.path() + " fits the pool of 25 blocks of 16 tokens: the smallest needs 26");
   CHECK(refusal("--tokens-per-block 65536") == "the GPU holds the KV of 62634 tokens, less than one block of 65536");
 }
 
 TEST_CASE("pave-replay: where only some requests never fit, they are counted and the rest runs", "[replay]") {
   const temporary_file trace(header + row + "2023-11-16 18:15:47,4000,44\n2023-11-16 18:15:48,100,2\n");
-  const outcome got = run("--trace '" + trace.path() + "' --json - --blocks 27 --policies partial");
+  const program_outcome got = run_program("--trace '" + trace.path() + "' --json - --blocks 27 --policies partial");
   CHECK(got.status == 0);
   CHECK(contains(got.out, "\"refused\": 1"));
   CHECK(contains(got.out, "\"attainment\": 0.6666666666666666"));
@@ -218,7 +220,7 @@ TEST_CASE("pave-replay: output that gets lost is an error", "[replay]") {
 }
 
 TEST_CASE("pave-replay: with --json - standard output is one JSON object, and nothing else is printed", "[replay]") {
-  const outcome got = run("--json - --requests 50");
+  const program_outcome got = run_program("--json - --requests 50");
   CHECK(got.status == 0);
   CHECK(got.err.empty());
   REQUIRE(got.out.size() > 4);
@@ -231,16 +233,16 @@ TEST_CASE("pave-replay: with --json - standard output is one JSON object, and no
 
 TEST_CASE("pave-replay: with --json FILE the table is printed as well", "[replay]") {
   const temporary_file json("what was there, longer than nothing");
-  const outcome got = run("--requests 50 --json '" + json.path() + "'");
+  const program_outcome got = run_program("--requests 50 --json '" + json.path() + "'");
   CHECK(got.status == 0);
   CHECK(got.err.empty());
-  CHECK(got.out == run("--requests 50").out);
+  CHECK(got.out == run_program("--requests 50").out);
   CHECK(contains(got.out, "partial / whole"));
-  CHECK(without_wall_time(json.read()) == without_wall_time(run("--requests 50 --json -").out));
+  CHECK(without_wall_time(json.read()) == without_wall_time(run_program("--requests 50 --json -").out));
 }
 
 TEST_CASE("pave-replay: policies run in the order in which they are named", "[replay]") {
-  const std::string json = run("--requests 20 --json - --policies unlimited,whole").out;
+  const std::string json = run_program("--requests 20 --json - --policies unlimited,whole").out;
   const auto first = json.find("\"policy\": \"unlimited\"");
   const auto second = json.find("\"policy\": \"whole\"");
   REQUIRE(first != std::string::npos);
@@ -252,7 +254,8 @@ TEST_CASE("pave-replay: policies run in the order in which they are named", "[re
 TEST_CASE("pave-replay: half the rate stretches the arrivals to twice their length", "[replay]") {
   const temporary_file trace(header + row + "2023-11-16 18:15:56.6805900,374,44\n");
   const auto makespan = [&](const std::string& rate) {
-    const std::string json = run("--trace '" + trace.path() + "' --json - --policies partial --rate " + rate).out;
+    const std::string json =
+        run_program("--trace '" + trace.path() + "' --json - --policies partial --rate " + rate).out;
     std::smatch found;
     REQUIRE(std::regex_search(json, found, std::regex("\"makespan_s\": ([0-9.]+)")));
     return std::stod(found[1].str());
@@ -263,12 +266,12 @@ TEST_CASE("pave-replay: half the rate stretches the arrivals to twice their leng
 }
 
 TEST_CASE("pave-replay: values at their limits are accepted", "[replay]") {
-  for (const std::string& arguments :
-       std::vector<std::string>{"--seed 0", "--seed 18446744073709551615", "--rate 0.001", "--rate 1000", "--rate .5",
-                                "--rate 1e0", "--rate=0.5", "--reserve 3914", "--slo-ttft-ms 0.001",
-                                "--slo-tpot-ms 0.5", "--model CodeLlama-34B --gpu H100", "--tokens-per-block 1",
-                                "--tokens-per-block 65536 --blocks 1", "--resume-gate first_chunk"}) {
-    const outcome got = run("--requests 3 " + arguments);
+  for (const std::string& arguments : std::vector<std::string>{
+           "--seed 0", "--seed 18446744073709551615", "--rate 0.001", "--rate 1000", "--rate .5", "--rate 1e0",
+           "--rate=0.5", "--reserve 3914", "--slo-ttft-ms 0.001", "--watermark 100", "--watermark 0.001", "--jobs 1",
+           "--jobs 1024", "--slo-tpot-ms 0.5", "--model CodeLlama-34B --gpu H100", "--tokens-per-block 1",
+           "--tokens-per-block 65536 --blocks 1", "--resume-gate first_chunk"}) {
+    const program_outcome got = run_program("--requests 3 " + arguments);
     CAPTURE(arguments, got.err);
     CHECK(got.status == 0);
     CHECK(got.err.empty());
@@ -278,16 +281,16 @@ TEST_CASE("pave-replay: values at their limits are accepted", "[replay]") {
 
 TEST_CASE("pave-replay: the same input gives the same output, wall time apart", "[replay]") {
   const std::string arguments = "--requests 300 --blocks 800 --seed 5";
-  const outcome table = run(arguments);
+  const program_outcome table = run_program(arguments);
   CHECK(table.status == 0);
-  CHECK(table.out == run(arguments).out);
-  const outcome json = run(arguments + " --json -");
+  CHECK(table.out == run_program(arguments).out);
+  const program_outcome json = run_program(arguments + " --json -");
   CHECK(json.status == 0);
-  CHECK(without_wall_time(json.out) == without_wall_time(run(arguments + " --json -").out));
+  CHECK(without_wall_time(json.out) == without_wall_time(run_program(arguments + " --json -").out));
 }
 
 TEST_CASE("pave-replay: --help defines every metric, --version tells the version", "[replay]") {
-  const outcome help = run("--help");
+  const program_outcome help = run_program("--help");
   CHECK(help.status == 0);
   CHECK(help.err.empty());
   for (const std::string& word : std::vector<std::string>{"--trace",
@@ -304,6 +307,10 @@ TEST_CASE("pave-replay: --help defines every metric, --version tells the version
                                                           "--slo-tpot-ms",
                                                           "--slo-ttft-ms",
                                                           "--json",
+                                                          "--watermark",
+                                                          "--sweep",
+                                                          "--curves",
+                                                          "--jobs",
                                                           "--help",
                                                           "--version",
                                                           "preemptions",
@@ -313,6 +320,8 @@ TEST_CASE("pave-replay: --help defines every metric, --version tells the version
                                                           "blocks_reclaimed",
                                                           "blocks_over_evicted",
                                                           "tokens_recomputed",
+                                                          "tokens_revived",
+                                                          "tokens_cached",
                                                           "restores",
                                                           "restore_latency_ms",
                                                           "tpot_ms",
@@ -323,11 +332,25 @@ TEST_CASE("pave-replay: --help defines every metric, --version tells the version
                                                           "makespan_s",
                                                           "throughput_tokens_per_s",
                                                           "wall_s",
-                                                          "percentile"}) {
+                                                          "percentile",
+                                                          "reserve_blocks",
+                                                          "watermark_percent",
+                                                          "watermark_blocks",
+                                                          "points",
+                                                          "timeline",
+                                                          "tpot_percentiles_ms",
+                                                          "TIMESTAMP,ContextTokens,GeneratedTokens",
+                                                          "hash_ids",
+                                                          "  whole ",
+                                                          "  whole+cache ",
+                                                          "  whole+cache+back ",
+                                                          "  partial ",
+                                                          "  partial+cache ",
+                                                          "  unlimited "}) {
     CAPTURE(word);
     CHECK(contains(help.out, word));
   }
-  const outcome version = run("--version");
+  const program_outcome version = run_program("--version");
   CHECK(version.status == 0);
   CHECK(std::regex_match(version.out, std::regex("pave-replay [0-9]+\\.[0-9]+\\.[0-9]+\n")));
 }
@@ -338,7 +361,7 @@ TEST_CASE("pave-replay: a real trace is taken with its own line ends", "[replay]
     WARN("skipped: PAVE_DATA_DIR holds no AzureLLMInferenceTrace_conv.csv");
     return;
   }
-  const outcome got = run("--requests 100 --trace '" + *path + "' --json - --policies unlimited");
+  const program_outcome got = run_program("--requests 100 --trace '" + *path + "' --json - --policies unlimited");
   CHECK(got.status == 0);
   CHECK(contains(got.out, "\"requests\": 100,"));
 }

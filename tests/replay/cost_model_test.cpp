@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Step costs: the table by name, and sums worked out by hand.
-#include "cost_model.hpp"
+#include "simulation/cost_model.hpp"
 
 #include "support/catch.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Metrics of samples made by hand.
-#include "metrics.hpp"
+#include "simulation/metrics.hpp"
 
 #include "support/catch.hpp"
 
@@ -63,6 +63,7 @@ TEST_CASE("pave-replay: TPOT and TTFT are taken from each request's own times", 
   replay::engine_outcome outcome;
   outcome.requests = {fate(100, 150, 450, 4, 180), fate(200, 400, 400, 1), fate(300, 310, 350, 3, 25)};
   const replay::summary found = replay::summarize(outcome, {{}, 2000});
+  CHECK(replay::tpot_sample(outcome) == std::vector<double>{100, 20});
   // (450 - 150) / 3 and (350 - 310) / 2; the request of one token has no TPOT and no gap.
   CHECK(found.tpot_ms.mean == 60);
   CHECK(found.tpot_ms.p50 == 20);
@@ -113,6 +114,8 @@ TEST_CASE("pave-replay: over-evicted blocks are those reclaimed beyond the short
   outcome.blocks_short = 7;
   outcome.blocks_reclaimed = 107;
   outcome.tokens_recomputed = 1600;
+  outcome.tokens_revived = 320;
+  outcome.tokens_cached = 5120;
   outcome.restores = 4;
   outcome.restore_latencies_ms = {30, 10};
   const replay::summary found = replay::summarize(outcome, {});
@@ -123,6 +126,8 @@ TEST_CASE("pave-replay: over-evicted blocks are those reclaimed beyond the short
   CHECK(found.blocks_reclaimed == 107);
   CHECK(found.blocks_over_evicted == 100);
   CHECK(found.tokens_recomputed == 1600);
+  CHECK(found.tokens_revived == 320);
+  CHECK(found.tokens_cached == 5120);
   CHECK(found.restores == 4);
   CHECK(found.restore_latency_ms.mean == 20);
   CHECK(found.restore_latency_ms.p50 == 10);

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // The JSON and the table of a report.
-#include "report.hpp"
+#include "report/report.hpp"
 
 #include "support/catch.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
 #include <cstddef>
+#include <optional>
 #include <sstream>
 #include <string>
 #include <utility>
@@ -26,6 +29,7 @@ replay::report sample_report() {
   whole.found.blocks_reclaimed = 1011;
   whole.found.blocks_over_evicted = 1000;
   whole.found.tokens_recomputed = 1'234'567;
+  whole.found.tokens_revived = 7'654;
   whole.found.restores = 9;
   whole.found.restore_latency_ms = {200.0, 150.0, 180.0, 900.25};
   whole.found.tpot_ms = {40.0, 35.5, 60.0, 80.0};
@@ -62,6 +66,9 @@ std::size_t characters(const std::string& line) {
 TEST_CASE("pave-replay: the JSON has these keys, in this order", "[replay]") {
   replay::report results = sample_report();
   results.runs.pop_back();
+  results.of.reserve_blocks = 40;
+  results.of.watermark_percent = 1.5;
+  results.of.watermark_blocks = 58;
   results.slo.tpot_ms = {50};
   results.runs[0].found.slo.pop_back();
   CHECK(replay::to_json(results) == R"({
@@ -72,6 +79,9 @@ TEST_CASE("pave-replay: the JSON has these keys, in this order", "[replay]") {
   "gpu": "a100",
   "pool_blocks": 3914,
   "tokens_per_block": 16,
+  "reserve_blocks": 40,
+  "watermark_percent": 1.5,
+  "watermark_blocks": 58,
   "runs": [
     {
       "policy": "whole",
@@ -82,6 +92,8 @@ TEST_CASE("pave-replay: the JSON has these keys, in this order", "[replay]") {
       "blocks_reclaimed": 1011,
       "blocks_over_evicted": 1000,
       "tokens_recomputed": 1234567,
+      "tokens_revived": 7654,
+      "tokens_cached": 0,
       "restores": 9,
       "restore_latency_ms": {
         "mean": 200.0,
@@ -145,23 +157,23 @@ TEST_CASE("pave-replay: the table has policies as rows, and pave in proportion t
         R"(conversation.csv · 6,000 requests at rate 0.5
 llama-2-13b on a100 · 3,914 blocks of 16 tokens, 47.8 GiB
 
-                 requests ─────────  blocks ────────────────────      tokens  restores ──────────────
-policy           refused  preempted  short   freed  over-evicted  recomputed   count  mean ms  p99 ms
-whole                  2         10     11   1,011         1,000   1,234,567       9    200.0   900.2
-partial                2         10     11   1,011         1,000     123,456       9        –       –
-partial / whole   1.00 ×     1.00 ×         1.00 ×        1.00 ×      0.10 ×  1.00 ×        –       –
+                 requests ─────────  blocks ────────────────────  tokens ────────────────
+policy           refused  preempted  short   freed  over-evicted  recomputed  found again
+whole                  2         10     11   1,011         1,000   1,234,567        7,654
+partial                2         10     11   1,011         1,000     123,456        7,654
+partial / whole   1.00 ×     1.00 ×         1.00 ×        1.00 ×      0.10 ×       1.00 ×
 
-                 TPOT, ms ─────  TTFT, ms ──────  longest gap, ms  makespan   tokens
-policy              p50     p99     p50      p99      p50     p99         s    per s
-whole              35.5    80.0   250.0  1,500.0     70.0    99.0      12.5  1,000.0
-partial            35.5    80.0   250.0  1,500.0     70.0    99.0      12.5        –
-partial / whole  1.00 ×  1.00 ×  1.00 ×   1.00 ×   1.00 ×  1.00 ×    1.00 ×        –
+                 restores ──────────────  TPOT, ms ─────  TTFT, ms ──────  longest gap, ms
+policy            count  mean ms  p99 ms     p50     p99     p50      p99      p50     p99
+whole                 9    200.0   900.2    35.5    80.0   250.0  1,500.0     70.0    99.0
+partial               9        –       –    35.5    80.0   250.0  1,500.0     70.0    99.0
+partial / whole  1.00 ×        –       –  1.00 ×  1.00 ×  1.00 ×   1.00 ×   1.00 ×  1.00 ×
 
-                 requests with TPOT, ms  and TTFT ≤ 2,000 ms
-policy                     ≤ 50  ≤ 75.5         ≤ 50  ≤ 75.5
-whole                    50.0 %  75.0 %       25.0 %  50.0 %
-partial                  75.0 %       –       25.0 %       –
-partial / whole          1.50 ×       –       1.00 ×       –
+                 requests with TPOT, ms  and TTFT ≤ 2,000 ms  makespan   tokens
+policy                     ≤ 50  ≤ 75.5         ≤ 50  ≤ 75.5         s    per s
+whole                    50.0 %  75.0 %       25.0 %  50.0 %      12.5  1,000.0
+partial                  75.0 %       –       25.0 %       –      12.5        –
+partial / whole          1.50 ×       –       1.00 ×       –    1.00 ×        –
 )");
 }
 
@@ -171,8 +183,76 @@ TEST_CASE("pave-replay: without a baseline there are no proportions", "[replay]"
   CHECK(replay::to_table(results).find("×") == std::string::npos);
 }
 
+TEST_CASE("pave-replay: a reserve and a watermark are mentioned where there are any", "[replay]") {
+  replay::report results = sample_report();
+  const auto third_line = [&] { return lines_of(replay::to_table(results)).at(2); };
+  CHECK(third_line().empty());
+  results.of.reserve_blocks = 1040;
+  CHECK(third_line() == "reserve 1,040 blocks");
+  results.of.watermark_percent = 1.5;
+  results.of.watermark_blocks = 58;
+  CHECK(third_line() == "reserve 1,040 blocks · watermark 1.5 %, 58 blocks");
+  results.of.reserve_blocks = 0;
+  CHECK(third_line() == "watermark 1.5 %, 58 blocks");
+}
+
+TEST_CASE("pave-replay: pave is in proportion to each of its baselines that ran", "[replay]") {
+  replay::report results = sample_report();
+  results.runs.push_back(results.runs[0]);
+  results.runs.back().policy = "whole+cache";
+  results.runs.back().found.tokens_recomputed = 1'000'000;
+  results.runs.push_back(results.runs[1]);
+  results.runs.back().policy = "partial+cache";
+  results.runs.back().found.tokens_recomputed = 500'000;
+  const auto proportions = [&] {
+    std::vector<std::string> found;
+    for (const std::string& line : lines_of(replay::to_table(results))) {
+      if (line.find(" / ") != std::string::npos) found.push_back(line);
+    }
+    return found;
+  };
+  REQUIRE(proportions().size() == 6);
+  CHECK(proportions()[0].find("partial / whole ") == 0);
+  CHECK(proportions()[0].find(" 0.10 × ") != std::string::npos);
+  CHECK(proportions()[1].find("partial+cache / whole+cache ") == 0);
+  CHECK(proportions()[1].find(" 0.50 × ") != std::string::npos);
+  results.runs.erase(results.runs.begin());
+  REQUIRE(proportions().size() == 3);
+  CHECK(proportions()[0].find("partial+cache / whole+cache ") == 0);
+}
+
+TEST_CASE("pave-replay: tokens of shared prefixes have a column where there are any", "[replay]") {
+  replay::report results = sample_report();
+  CHECK(replay::to_table(results).find("cached") == std::string::npos);
+  results.runs[1].found.tokens_cached = 4321;
+  const std::string table = replay::to_table(results);
+  CHECK(table.find("found again  cached\n") != std::string::npos);
+  CHECK(table.find("7,654   4,321\n") != std::string::npos);
+  CHECK(table.find("7,654       0\n") != std::string::npos);
+}
+
+TEST_CASE("pave-replay: the curves of a run are in the JSON where it has some", "[replay]") {
+  replay::report results = sample_report();
+  CHECK(replay::to_json(results).find("timeline") == std::string::npos);
+  replay::curves drawn;
+  drawn.timeline = {{0, 0, 0}, {1500, 12, 3}};
+  drawn.tpot_percentiles_ms = {1.5, std::nullopt};
+  results.runs[1].drawn = drawn;
+  const nlohmann::json json = nlohmann::json::parse(replay::to_json(results));
+  CHECK_FALSE(json["runs"][0].contains("timeline"));
+  CHECK_FALSE(json["runs"][0].contains("tpot_percentiles_ms"));
+  CHECK(json["runs"][1]["timeline"].dump() ==
+        R"([{"held_blocks":0,"parked":0,"time_s":0.0},{"held_blocks":12,"parked":3,"time_s":1.5}])");
+  CHECK(json["runs"][1]["tpot_percentiles_ms"].dump() == "[1.5,null]");
+}
+
 TEST_CASE("pave-replay: no line of a table is wider than 110 characters", "[replay]") {
   replay::report results = sample_report();
+  for (const char* const policy : {"whole+cache", "whole+cache+back", "partial+cache", "unlimited"}) {
+    results.runs.push_back(results.runs.front());
+    results.runs.back().policy = policy;
+    results.runs.back().found.tokens_cached = 123'456'789'012;
+  }
   results.slo.tpot_ms.clear();
   for (replay::run& one : results.runs) one.found.slo.clear();
   for (int i = 0; i < 16; ++i) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The reader of Azure traces: every quirk survived, every fault named with its line.
-#include "trace.hpp"
+#include "traces/trace.hpp"
 
-#include "metrics.hpp"
+#include "simulation/metrics.hpp"
 #include "support/catch.hpp"
 #include "support/data.hpp"
 #include "support/requests.hpp"
@@ -172,9 +172,11 @@ TEST_CASE("pave-replay: the header must be there, exactly", "[replay]") {
   const std::string row = "2023-11-16 18:15:46.6805900,374,44\n";
   for (const std::string& text : std::vector<std::string>{
            row, "\n" + header + "\n" + row, "timestamp,ContextTokens,GeneratedTokens\n" + row, header + ",More\n" + row,
-           " " + header + "\n" + row, header + "\r" + row, "\xEF\xBB\xBF\xEF\xBB\xBF" + header + "\n" + row}) {
+           " " + header + "\n" + row, header + "\r" + row, "\xEF\xBB\xBF\xEF\xBB\xBF" + header + "\n" + row, "nonsense",
+           "\n\n", "[]", std::string(1, '\0')}) {
     CAPTURE(text);
-    CHECK(refusal(text) == ", line 1: the header is not " + header);
+    CHECK(refusal(text) == ", line 1: the header is not " + header +
+                               " of an Azure trace, nor is the line a JSON object of a Mooncake trace");
   }
 }
 
@@ -253,7 +255,7 @@ TEST_CASE("pave-replay: Azure Conversation has the figures that are known of it"
   CHECK(outputs.back() == 1000);
 }
 
-TEST_CASE("pave-replay: Azure Code is read whole", "[replay]") {
+TEST_CASE("pave-replay: Azure Code has the figures that are known of it", "[replay]") {
   const auto path = pave_tests::data_file("AzureLLMInferenceTrace_code.csv");
   if (!path) {
     WARN("skipped: PAVE_DATA_DIR holds no AzureLLMInferenceTrace_code.csv");
@@ -266,6 +268,21 @@ TEST_CASE("pave-replay: Azure Code is read whole", "[replay]") {
   CHECK(requests.back().prompt_tokens == 549);
   CHECK(requests.back().output_tokens == 173);
   CHECK(requests.back().arrival_ticks == 34'359'480'560);
-  CHECK(replay::describe(pave_tests::column(requests, &replay::request::prompt_tokens)).mean.value() ==
-        Approx(2047.85).margin(0.01));
+  for (std::size_t i = 1; i < requests.size(); ++i) {
+    REQUIRE(requests[i - 1].arrival_ticks < requests[i].arrival_ticks);
+  }
+  const auto prompts = pave_tests::column(requests, &replay::request::prompt_tokens);
+  CHECK(replay::describe(prompts).mean.value() == Approx(2047.85).margin(0.005));
+  CHECK(prompts.front() == 3);
+  CHECK(replay::percentile(prompts, 50) == 1469);
+  CHECK(replay::percentile(prompts, 95) == 7315);
+  CHECK(replay::percentile(prompts, 99) == 7436);
+  CHECK(prompts.back() == 7437);
+  const auto outputs = pave_tests::column(requests, &replay::request::output_tokens);
+  CHECK(replay::describe(outputs).mean.value() == Approx(27.88).margin(0.005));
+  CHECK(outputs.front() == 6);
+  CHECK(replay::percentile(outputs, 50) == 13);
+  CHECK(replay::percentile(outputs, 95) == 90);
+  CHECK(replay::percentile(outputs, 99) == 252);
+  CHECK(outputs.back() == 1899);
 }

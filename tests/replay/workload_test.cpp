@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The synthetic workload: the lengths and the pace of Azure Conversation, the same for the same seed.
-#include "workload.hpp"
+#include "traces/workload.hpp"
 
-#include "metrics.hpp"
+#include "simulation/metrics.hpp"
 #include "support/catch.hpp"
 #include "support/requests.hpp"
 

@@ -3,7 +3,7 @@
 #ifndef PAVE_TESTS_SUPPORT_REQUESTS_HPP
 #define PAVE_TESTS_SUPPORT_REQUESTS_HPP
 
-#include "trace.hpp"
+#include "traces/trace.hpp"
 
 #include <algorithm>
 #include <cstdint>

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// The policies that are compared, as bundles of pave::kv_cache.
+#ifndef PAVE_REPLAY_POLICIES_HPP
+#define PAVE_REPLAY_POLICIES_HPP
+
+#include <pave/pave.hpp>
+
+namespace replay {
+
+/// Content stays in free blocks, and those that were released last are reused last: as in vLLM's and SGLang's pools.
+struct caching_pool : pave::pool_policies {
+  using free_list = pave::least_recently_released;
+  using retention = pave::keep;
+};
+
+/// pave as it comes.
+using partial_policies = pave::cache_policies;
+
+struct partial_cache_policies : pave::cache_policies {
+  using pool = caching_pool;
+};
+
+/// pave, but a restore may begin as soon as its first chunk fits.
+template <class Policies>
+struct with_first_chunk : Policies {
+  struct tracker : Policies::tracker {
+    using resume_gate = pave::first_chunk;
+  };
+};
+
+/// vLLM's admission: there has to be room for the whole sequence, but it takes its blocks chunk by chunk.
+struct whole_sequence_fits {
+  [[nodiscard]] static constexpr pave::token_count must_fit(pave::token_count remaining, pave::token_count) noexcept {
+    return remaining;
+  }
+  [[nodiscard]] static constexpr pave::token_count allocates(pave::token_count, pave::token_count chunk) noexcept {
+    return chunk;
+  }
+};
+static_assert(pave::is_resume_gate_v<whole_sequence_fits>);
+
+/// What engines do: whole victims, then the requester itself.
+struct whole_policies : pave::cache_policies {
+  struct planner : pave::planner_policies {
+    using demand = pave::whole_sequence;
+  };
+  struct tracker : pave::tracker_policies {
+    using resume_gate = whole_sequence_fits;
+  };
+};
+
+struct whole_cache_policies : whole_policies {
+  using pool = caching_pool;
+};
+
+}  // namespace replay
+
+#endif
