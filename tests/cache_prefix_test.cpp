@@ -5,8 +5,10 @@
 
 #include <pave/cache.hpp>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -129,7 +131,7 @@ TEST_CASE("offer_prefix: an offer replaces the one before, and what the sequence
   }
 }
 
-TEST_CASE("offer_prefix: a parked sequence finds what another has of it; what it never had is cached", "[cache]") {
+TEST_CASE("offer_prefix: a parked sequence finds what another has of it, and what it never had is cached", "[cache]") {
   fixture f(small());
   const pave::sequence_id other = f.running(0, 20);
   const pave::sequence_id id = f.running(1, 14);
@@ -387,6 +389,54 @@ TEST_CASE("plan_cuts: a block that one victim lets go and the next one keeps doe
   REQUIRE(f.cache.commit(first, f.cuts.used()).value() == 4);
 }
 
+TEST_CASE("plan_cuts: those who only have to let go of what comes free follow, parked ones first", "[cache]") {
+  fixture f(small(3));
+  const pave::sequence_id owner = f.running(1, 8);
+  const auto share_first_block = [&](std::int64_t rank) {
+    const pave::sequence_id id = f.admit(rank, 5);
+    REQUIRE(f.cache.offer_prefix(id, f.content(owner, 1)).has_value());
+    REQUIRE(f.restore()->found == token_range{0, 4});
+    f.next_step();
+    REQUIRE(f.cache.truncate(id, 4).has_value());
+    return id;
+  };
+  const pave::sequence_id stopped = share_first_block(5);
+  const pave::sequence_id runs = share_first_block(9);
+  static_cast<void>(f.take_outside(1));
+  REQUIRE(f.grow(stopped, 1).code() == errc::shortage);
+  const pave::sequence_id first = f.admit(0, 4);
+  const pave::plan plan = f.cache.plan_cuts(first, 2, f.cuts).value();
+  REQUIRE(plan.freed == 2);
+  REQUIRE(plan.given_up == 2);
+  const pave::span<const pave::cut> cuts = std::as_const(f.cuts).used();
+  REQUIRE(cuts.size() == 3);
+  REQUIRE(cuts[0].sequence == owner);
+  REQUIRE(cuts[0].freed == 1);
+  REQUIRE(cuts[1].sequence == stopped);
+  REQUIRE(cuts[1].freed == 0);
+  REQUIRE(cuts[2].sequence == runs);
+  REQUIRE(cuts[2].freed == 1);
+  REQUIRE(f.cache.commit(first, cuts).value() == 2);
+  REQUIRE(f.state(runs) == sequence_state::parked);
+}
+
+TEST_CASE("plan_cuts: with too little room for those who have to let go, there is no plan", "[cache]") {
+  fixture f(small(6));
+  const pave::sequence_id first = f.running(0, 8);
+  const pave::sequence_id second = f.running(1, 12);
+  const pave::sequence_id third = f.admit(2, 12);
+  REQUIRE(f.cache.offer_prefix(third, f.content(second, 2)).has_value());
+  REQUIRE(f.restore().has_value());
+  f.next_step();
+  REQUIRE(f.cache.truncate(third, 8).has_value());
+  std::array<pave::cut, 1> one{};
+  pave::cut_list little(one);
+  REQUIRE(f.cache.plan_cuts(first, 1, little).has_value());
+  REQUIRE(f.cache.plan_cuts(first, 2, little).code() == errc::buffer_too_small);
+  REQUIRE(little.used().empty());
+  REQUIRE(f.cache.plan_cuts(first, 2, f.cuts).has_value());
+}
+
 TEST_CASE("commit: with whole victims, too, a plan over what they share can be carried out", "[cache]") {
   pave_tests::cache_fixture<keep_whole_policies> f(small(8));
   const pave::sequence_id first = f.running(0, 8);
@@ -417,4 +467,33 @@ TEST_CASE("commit: a cut that frees nothing, neither alone nor with the others, 
   };
   require_refused(whole);
   require_refused(exact);
+}
+
+TEST_CASE("offer_prefix: a block that another holds elsewhere in its table stops nobody, whatever its content",
+          "[cache]") {
+  // Wrong of the engine: the content of logical block 1 is no beginning. It gets that content, and nothing worse.
+  fixture f(small(3));
+  const pave::sequence_id holder = f.running(1, 8);
+  const pave::kept_block second = f.cache.pool().content_of(f.table(holder)[1]).value();
+  const pave::sequence_id other = f.running(0, 4);
+  f.next_step();
+  REQUIRE(f.grow(holder, 1).code() == errc::shortage);
+  REQUIRE(f.cache.finish(other).has_value());
+  const pave::sequence_id forger = f.admit(0, 12);
+  REQUIRE(f.cache.offer_prefix(forger, std::vector<pave::kept_block>{second}).has_value());
+  REQUIRE(f.restore().has_value());
+  REQUIRE(f.held(forger) == 3);
+  REQUIRE(f.cache.pool().available() + f.cache.pool().held() == 3);
+}
+
+TEST_CASE("offer_prefix: a block that is named twice, or held by the sequence already, is not found a second time",
+          "[cache]") {
+  fixture f(small(4));
+  const pave::sequence_id holder = f.running(1, 8);
+  const pave::kept_block first = f.cache.pool().content_of(f.table(holder)[0]).value();
+  const pave::sequence_id forger = f.admit(2, 12);
+  REQUIRE(f.cache.offer_prefix(forger, std::vector<pave::kept_block>{first, first}).has_value());
+  f.next_step();
+  REQUIRE(f.restore()->found == token_range{0, 4});
+  REQUIRE(f.cache.pool().holders(first.block) == 2);
 }

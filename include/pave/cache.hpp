@@ -57,6 +57,7 @@ struct restore {
   token_range found;     ///< positions whose content was still in blocks: they are computed already
   token_range tokens;    ///< positions that the open step computes; `remaining` says how many follow
   block_range blocks;    ///< logical blocks that are new in its table, the found ones first
+  block_count taken;     ///< of what was available, or was cut for it: all of them but the found ones that others hold
   bool resumed = false;  ///< it had run before; false for a sequence that is new
 };
 
@@ -196,12 +197,11 @@ class kv_cache {
   }
 
   /// @brief Says which blocks have the content of this sequence's beginning, for one that waits: what a prefix cache of
-  /// the engine found. Those that still have it when the sequence comes in are taken, not computed; one token at least
-  /// is left to compute. Replaces what was offered or remembered before.
-  /// @param blocks what `pool().content_of` said of its logical blocks 0, 1, …, each of them full, computed in
-  /// completed
-  ///   steps, and behind the same tokens; those that the sequence holds are passed over. Useless where the pool keeps
-  ///   no content
+  /// the engine found. Those that still have it when the sequence comes in are taken, not computed; where all of a
+  /// prompt is found, its last block is computed again. Replaces what was offered or remembered before.
+  /// @param blocks what `pool().content_of` said, while somebody held them, of the blocks that have this sequence's
+  ///   logical blocks 0, 1, …: each full, and computed in completed steps behind the same tokens. Those that the
+  ///   sequence holds are passed over. Without use where the pool keeps no content
   /// @error `stale`
   /// @error `busy`: it runs
   /// @complexity linear in the blocks offered
@@ -305,7 +305,7 @@ class kv_cache {
     take_blocks(id.slot, found.blocks, taken);
     const token_range tokens = tracker_.resume(id, budget, found_tokens).value();
     enlist(id.slot, tokens);
-    return restore{id, {tokens.first - found_tokens, tokens.first}, tokens, taken, need.resumes};
+    return restore{id, {tokens.first - found_tokens, tokens.first}, tokens, taken, takes, need.resumes};
   }
 
   /// @brief A step is done: its tokens count as computed, and its fences end. One that is done before an earlier one
@@ -430,7 +430,7 @@ class kv_cache {
   [[nodiscard]] candidates view() const noexcept { return {pool_, tracker_, sequences_}; }
   /// @param found logical blocks that `requester` takes itself
   [[nodiscard]] sharing_candidates sharing_view(const row& requester, block_range found = {}) noexcept {
-    return {view(), {lost_, sequences_.slot_at(requester.place), found}, shares_};
+    return {view(), lost_.noted(sequences_.slot_at(requester.place), found), shares_};
   }
 
   [[nodiscard]] bool is_live(sequence_id id) const noexcept { return tracker_.progress(id).has_value(); }
@@ -458,13 +458,13 @@ class kv_cache {
     return resumes ? detail::larger(options_.reserve, options_.watermark) : options_.watermark;
   }
   /// What a waiting sequence would hold next, and whose content is still there.
-  [[nodiscard]] detail::found_prefix find_prefix(sequence_id id) const noexcept {
+  [[nodiscard]] detail::found_prefix find_prefix(sequence_id id) noexcept {
     const block_count held = sequences_[id.slot].held;
     const sequence_progress at = tracker_.progress(id).value();
     const bool ends_in_full_blocks = at.scheduled == held.value() * options_.tokens_per_block.value();
     if (at.computed != at.scheduled || !ends_in_full_blocks) return {{held, held}, 0};
     const block_count most = (at.goal.value() - 1) / options_.tokens_per_block.value();  // a token is left to compute
-    return lost_.find(pool_, id.slot, held, most);
+    return lost_.find(pool_, id.slot, sequences_.blocks(id.slot, {0, held}), most, shares_);
   }
 
   [[nodiscard]] sequence_id most_important_waiting() const noexcept {
@@ -581,7 +581,7 @@ class kv_cache {
         return false;
       }
       cuts.add({requester, {0, s.held}, view().reclaimable(s.place, 0, s.held), false});
-      if constexpr (sequences_share) static_cast<void>(detail::count_freed(sharing_view(s), cuts));
+      if constexpr (sequences_share) detail::count_freed(sharing_view(s), cuts);
     }
     apply(cuts.used());
     return true;

@@ -46,7 +46,7 @@ enum class errc : std::uint8_t {
     case errc::waits: return "the sequence waits for blocks";
     case errc::nothing_waits: return "no sequence waits for blocks";
     case errc::no_step: return "no such step is open";
-    case errc::busy: return "too many steps are in flight, or the slot or the block is in use";
+    case errc::busy: return "too many steps are in flight, or the sequence, the slot or the block is in use";
     case errc::invalid_argument: return "an argument or an option is out of its range";
     case errc::out_of_memory: return "the host is out of memory";
   }

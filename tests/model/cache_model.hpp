@@ -54,16 +54,6 @@ class cache_model {
     const std::vector<std::uint32_t> count = holders();
     return std::count(count.begin(), count.end(), 0U);
   }
-  /// @param found blocks that whoever asks takes itself
-  [[nodiscard]] std::int64_t reclaimable(const model_sequence& s,
-                                         std::int64_t first,
-                                         std::int64_t last,
-                                         const std::vector<std::int32_t>& found = {}) const {
-    const std::vector<std::uint32_t> count = holders();
-    return std::count_if(s.table.begin() + first, s.table.begin() + last, [&](std::int32_t block) {
-      return count[static_cast<std::size_t>(block)] == 1 && std::count(found.begin(), found.end(), block) == 0;
-    });
-  }
   /// How many blocks at the front of a sequence are full of what completed steps have computed.
   [[nodiscard]] std::int64_t full_blocks(const model_sequence& s) const {
     return std::min(s.held(), s.computed / options.tokens_per_block);

@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -230,4 +231,27 @@ TEST_CASE("pave-replay: under whole+cache+back the one with the fewest output to
   // First come, first served: the second one pays. By output, and among equals by the longer prompt: the first one.
   CHECK(longest_gap(policy::whole_cache, 1) > longest_gap(policy::whole_cache, 0));
   CHECK(longest_gap(policy::whole_cache_back, 0) > longest_gap(policy::whole_cache_back, 1));
+}
+
+TEST_CASE("pave-replay: a block that a request finds with another was not short, and is not said to be", "[replay]") {
+  // Small pool, long outputs, shared prefixes: restores that find held blocks and take others from the parked.
+  const auto request_of = [](std::int64_t ms, std::int64_t prompt, std::int64_t output,
+                             std::vector<std::int64_t> hashes) {
+    replay::request r;
+    r.arrival_ticks = ms * 10'000;
+    r.prompt_tokens = prompt;
+    r.output_tokens = output;
+    r.prefix_hashes = std::move(hashes);
+    return r;
+  };
+  const std::vector<replay::request> requests{request_of(0, 512, 1482, {2}), request_of(10, 512, 1426, {4}),
+                                              request_of(22, 1449, 630, {4, 6, 7}),
+                                              request_of(37, 1031, 2490, {2, 8, 9}), request_of(49, 1024, 707, {4, 5})};
+  replay::engine_settings settings;
+  settings.tokens_per_block = 32;
+  settings.pool_blocks = 116;
+  const replay::engine_outcome outcome = run(policy::partial_cache, requests, settings);
+  CHECK(outcome.tokens_cached > 0);
+  CHECK(outcome.blocks_short > 0);
+  CHECK(outcome.blocks_reclaimed == outcome.blocks_short);
 }

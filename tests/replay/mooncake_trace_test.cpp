@@ -4,7 +4,7 @@
 #include "support/catch.hpp"
 #include "support/data.hpp"
 #include "support/requests.hpp"
-#include "support/temporary_file.hpp"
+#include "support/trace_text.hpp"
 #include "traces/trace.hpp"
 
 #include <algorithm>
@@ -16,29 +16,14 @@
 
 namespace {
 
+using pave_tests::parse;
+using pave_tests::refusal;
+
 using ids = std::vector<std::int64_t>;
 
 const std::string byte_order_mark = "\xEF\xBB\xBF";
 const std::string first = R"({"timestamp": 27482, "input_length": 513, "output_length": 500, "hash_ids": [0, 14]})";
 const std::string second = R"({"timestamp": 30535, "input_length": 512, "output_length": 1, "hash_ids": [46]})";
-
-std::vector<replay::request> parse(const std::string& text, std::size_t limit = replay::every_row) {
-  const pave_tests::temporary_file file(text);
-  return replay::read_trace(file.path(), limit);
-}
-
-/// What the reader says of `text`, without the name of the file.
-std::string refusal(const std::string& text, std::size_t limit = replay::every_row) {
-  const pave_tests::temporary_file file(text);
-  try {
-    static_cast<void>(replay::read_trace(file.path(), limit));
-  } catch (const replay::input_error& fault) {
-    const std::string sentence = fault.what();
-    if (sentence.compare(0, file.path().size(), file.path()) != 0) return "the file is not named: " + sentence;
-    return sentence.substr(file.path().size());
-  }
-  return "accepted";
-}
 
 /// What the reader says of a row that follows a good one.
 std::string refusal_of_row(const std::string& row) {

@@ -6,7 +6,7 @@
 #include "support/catch.hpp"
 #include "support/data.hpp"
 #include "support/requests.hpp"
-#include "support/temporary_file.hpp"
+#include "support/trace_text.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -16,27 +16,10 @@
 
 namespace {
 
-using pave_tests::temporary_file;
+using pave_tests::parse;
+using pave_tests::refusal;
 
 const std::string header = "TIMESTAMP,ContextTokens,GeneratedTokens";
-
-std::vector<replay::request> parse(const std::string& text, std::size_t limit = replay::every_row) {
-  const temporary_file file(text);
-  return replay::read_trace(file.path(), limit);
-}
-
-/// What the reader says of `text`, without the name of the file.
-std::string refusal(const std::string& text, std::size_t limit = replay::every_row) {
-  const temporary_file file(text);
-  try {
-    static_cast<void>(replay::read_trace(file.path(), limit));
-  } catch (const replay::input_error& fault) {
-    const std::string sentence = fault.what();
-    if (sentence.compare(0, file.path().size(), file.path()) != 0) return "the file is not named: " + sentence;
-    return sentence.substr(file.path().size());
-  }
-  return "accepted";
-}
 
 bool begins_with(const std::string& text, const std::string& beginning) {
   return text.compare(0, beginning.size(), beginning) == 0;

@@ -16,7 +16,8 @@ Input
   trace         one of two formats, told apart by what the file holds:
                 Azure CSV: columns TIMESTAMP,ContextTokens,GeneratedTokens
                 Mooncake JSONL: an object a line with timestamp, input_length, output_length, hash_ids; the timestamps
-                are milliseconds, and equal hash_ids are equal prefixes, by 512 tokens
+                are milliseconds, and equal hash_ids are equal prefixes, by 512 tokens; where no line has hash_ids,
+                nothing is shared
                 of a prompt or an output at most 1,000,000 tokens; several traces are replayed one by one
   synthetic     lengths by inverse transform over quantiles of Azure Conversation 2023, prompt and output
                 independently; Poisson arrivals at 5.53/s; --seed does not go with --trace
@@ -29,8 +30,8 @@ Policies
   whole+cache       the same, as vLLM by default: content is kept until its block is reused, and found again when the
                     request resumes. Partly filled blocks are reused first; full ones last, in the order of their
                     release, of one sequence its tail first. Blocks of finished requests are in the same queue
-  whole+cache+back  the same as SGLang does it: those with the fewest output tokens are the victims, and the preempted
-                    go to the back of the queue
+  whole+cache+back  the same with two rules of SGLang's: those with the fewest output tokens are the victims, and the
+                    preempted go to the back of the queue
   partial           pave: exactly the missing blocks go, and exactly they come back
   partial+cache     pave, with content kept until its block is reused
   unlimited         no memory limit, the same 256 sequences
@@ -69,7 +70,8 @@ Metrics (JSON keys of a run)
                        traces with prefix hashes
   restores             times that a stopped request ran again
   restore_latency_ms   from the start of the step in which a stopped request runs again to the end of the step that
-                       yields its next new token; restores cut again before that are not counted
+                       yields its next new token, the rest of its prompt included where it was stopped before its end;
+                       restores cut again before that are not counted
   tpot_ms              time per output token: (last - first token time) / (tokens - 1), parked time included;
                        requests of one token have none
   ttft_ms              time to first token, from the arrival

@@ -183,7 +183,7 @@ class engine {
       const std::size_t index = owner_[next->sequence.slot];
       job& j = jobs_[index];
       if (!cuts_.used().empty()) {
-        outcome_.blocks_short += (next->blocks.size() - available).value();
+        outcome_.blocks_short += (next->taken - available).value();
         for (const pave::cut& c : cuts_.used()) outcome_.blocks_reclaimed += c.freed.value();
         read_progress();
       }

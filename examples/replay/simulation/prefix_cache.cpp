@@ -21,9 +21,10 @@ void prefix_cache::forget(std::size_t request) {
 void prefix_cache::add(std::size_t request, std::size_t logical, pave::kept_block kept) {
   forget_old_content(kept.block);
   const std::optional<std::int64_t> hash = hash_of(request, logical);
-  (hash ? shared_[*hash] : own_[request]).push_back({end_of(logical), kept});
+  if (!hash && own_[request].size() <= logical) own_[request].resize(logical + 1);
+  (hash ? shared_[*hash] : own_[request][logical]).push_back({end_of(logical), kept});
   hashes_[kept.block.index()] = hash;
-  ++changes_;
+  if (hash || request == found_for_) ++changes_;
 }
 
 std::optional<std::int64_t> prefix_cache::hash_of(std::size_t request, std::size_t logical) const {
@@ -35,7 +36,7 @@ std::optional<std::int64_t> prefix_cache::hash_of(std::size_t request, std::size
 
 const prefix_cache::entries* prefix_cache::lookup(std::size_t request, std::size_t logical) const {
   const std::optional<std::int64_t> hash = hash_of(request, logical);
-  if (!hash) return &own_[request];
+  if (!hash) return logical < own_[request].size() ? &own_[request][logical] : nullptr;
   const auto known = shared_.find(*hash);
   return known == shared_.end() ? nullptr : &known->second;
 }

@@ -68,7 +68,7 @@ class prefix_cache {
 
   const std::vector<request>& requests_;
   std::int64_t tokens_per_block_;
-  std::vector<entries> own_;                          // by request
+  std::vector<std::vector<entries>> own_;             // by request and logical block
   std::unordered_map<std::int64_t, entries> shared_;  // by hash
   std::vector<std::optional<std::int64_t>> hashes_;   // by block: the hash that it is in `shared_` for
   std::size_t changes_ = 0;

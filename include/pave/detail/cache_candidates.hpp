@@ -54,29 +54,6 @@ class cache_candidates {
   const sequence_table& sequences_;
 };
 
-/// What a requester takes itself while others give up theirs: the blocks that have its lost content.
-template <class Pool>
-struct taken_prefix {
-  const lost_content<Pool>& lost;
-  std::uint32_t slot = 0;
-  block_range blocks;
-
-  /// The same content is the same logical block, whoever holds it.
-  [[nodiscard]] bool has(block_count logical, block_id block) const noexcept {
-    return logical >= blocks.first && logical < blocks.last && lost.is_noted(slot, logical, block);
-  }
-};
-
-/// What `sharing_candidates` counts; all 0 while none of them is at work.
-struct release_counts {
-  buffer<std::uint32_t> goes;   // [blocks]: how many of its holders would let it go
-  buffer<std::uint32_t> asked;  // [sequences]: candidates whose blocks were counted
-
-  [[nodiscard]] bool reserve(block_count blocks, std::size_t sequences) noexcept {
-    return goes.reserve(static_cast<std::size_t>(blocks.value())) && asked.reserve(sequences);
-  }
-};
-
 /// The same where sequences share blocks with each other: such a block comes free with the last of its holders, and
 /// what the requester takes is no gain. While a plan is made, each block counts those who would let it go.
 template <class Pool, class Tracker>
@@ -84,9 +61,15 @@ class sharing_candidates : public cache_candidates<Pool, Tracker> {
   using base = cache_candidates<Pool, Tracker>;
 
  public:
-  sharing_candidates(const base& plain, taken_prefix<Pool> taken, release_counts& counts) noexcept
-      : base(plain), taken_(taken), counts_(counts) {}
-  ~sharing_candidates() { start_anew(); }
+  /// @param taken what the requester takes itself while others give up theirs: blocks that have its content
+  sharing_candidates(const base& plain, span<const kept_block> taken, release_counts& counts) noexcept
+      : base(plain), taken_(taken), counts_(counts) {
+    for (const kept_block& kept : taken_) counts_.takes[kept.block.index()] = true;
+  }
+  ~sharing_candidates() {
+    start_anew();
+    for (const kept_block& kept : taken_) counts_.takes[kept.block.index()] = false;
+  }
   sharing_candidates(const sharing_candidates&) = delete;
   sharing_candidates& operator=(const sharing_candidates&) = delete;
 
@@ -122,6 +105,8 @@ class sharing_candidates : public cache_candidates<Pool, Tracker> {
     });
     return is_shared;
   }
+  /// @return the candidates whose blocks were counted, in this order
+  [[nodiscard]] span<const std::uint32_t> asked() const noexcept { return counts_.asked.all().first(asked_); }
   [[nodiscard]] bool is_named_free(block_id block) const noexcept { return counts_.goes[block.index()] == comes_free; }
   [[nodiscard]] bool is_let_go(block_id block) const noexcept {
     return counts_.goes[block.index()] == this->holders(block);
@@ -142,14 +127,12 @@ class sharing_candidates : public cache_candidates<Pool, Tracker> {
 
   template <class Visit>
   void each_gain(std::size_t i, block_range range, Visit&& visit) const noexcept {
-    block_count logical = range.first;
     for (const block_id block : this->table(i, range)) {
-      if (!taken_.has(logical, block)) visit(block);
-      logical += 1;
+      if (!counts_.takes[block.index()]) visit(block);
     }
   }
 
-  taken_prefix<Pool> taken_;
+  span<const kept_block> taken_;
   release_counts& counts_;
   mutable std::size_t asked_ = 0;
 };

@@ -16,6 +16,18 @@ namespace pave {
 inline namespace v0 {
 namespace detail {
 
+/// What is counted for one call; all 0 in between.
+struct release_counts {
+  buffer<std::uint32_t> goes;   // [blocks]: while a plan is made, how many of its holders would let it go
+  buffer<bool> takes;           // [blocks]: whether the requester takes it itself
+  buffer<std::uint32_t> asked;  // [sequences]: candidates whose blocks were counted
+
+  [[nodiscard]] bool reserve(block_count blocks, std::size_t sequences) noexcept {
+    const auto size = static_cast<std::size_t>(blocks.value());
+    return goes.reserve(size) && takes.reserve(size) && asked.reserve(sequences);
+  }
+};
+
 /// What a sequence that waits finds of its content.
 struct found_prefix {
   block_range blocks;  // logical ones, from the first that it does not hold
@@ -37,15 +49,13 @@ class lost_content {
                    span<const block_id> /*blocks*/) noexcept {}
   [[nodiscard]] static found_prefix find(const Pool& /*pool*/,
                                          std::uint32_t /*slot*/,
-                                         block_count held,
-                                         block_count /*most*/) noexcept {
-    return {{held, held}, 0};
+                                         span<const block_id> held,
+                                         block_count /*most*/,
+                                         release_counts& /*counts*/) noexcept {
+    return {{held.size(), held.size()}, 0};
   }
   [[nodiscard]] static span<const kept_block> noted(std::uint32_t /*slot*/, block_range /*blocks*/) noexcept {
     return {};
-  }
-  [[nodiscard]] static bool is_noted(std::uint32_t /*slot*/, block_count /*logical*/, block_id /*block*/) noexcept {
-    return false;
   }
 };
 
@@ -80,26 +90,31 @@ class lost_content<Pool, true> {
     }
   }
 
-  /// The blocks behind the `held` ones whose content is still there, up to the first that is not, or to `most`.
+  /// The blocks behind the `held` ones whose content is still there, up to the first that is not, or to `most`. No
+  /// block is found twice, nor one that the sequence holds: whoever says so is wrong about one of them.
   [[nodiscard]] found_prefix find(const Pool& pool,
                                   std::uint32_t slot,
-                                  block_count held,
-                                  block_count most) const noexcept {
-    found_prefix found{{held, held}, 0};
-    for (const kept_block& kept : noted(slot, {held, larger(held, smaller(ends_[slot], most))})) {
-      if (!pool.is_kept(kept)) break;
+                                  span<const block_id> held,
+                                  block_count most,
+                                  release_counts& counts) const noexcept {
+    const block_count first = held.size();
+    const span<const kept_block> known = noted(slot, {first, larger(first, smaller(ends_[slot], most))});
+    found_prefix found{{first, first}, 0};
+    if (known.empty()) return found;
+    for (const block_id block : held) counts.takes[block.index()] = true;
+    for (const kept_block& kept : known) {
+      if (!pool.is_kept(kept) || counts.takes[kept.block.index()]) break;
+      counts.takes[kept.block.index()] = true;
       if (pool.holders(kept.block) == 0) found.free += 1;
       found.blocks.last += 1;
     }
+    for (const block_id block : held) counts.takes[block.index()] = false;
+    for (const kept_block& kept : noted(slot, found.blocks)) counts.takes[kept.block.index()] = false;
     return found;
   }
 
   [[nodiscard]] span<const kept_block> noted(std::uint32_t slot, block_range blocks) const noexcept {
     return {notes_.data() + index(slot, blocks.first), static_cast<std::size_t>(blocks.size().value())};
-  }
-  /// @pre `logical` is among what is noted of the slot
-  [[nodiscard]] bool is_noted(std::uint32_t slot, block_count logical, block_id block) const noexcept {
-    return notes_[index(slot, logical)].block == block;
   }
 
  private:

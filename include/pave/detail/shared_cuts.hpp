@@ -18,15 +18,9 @@ inline namespace v0 {
 namespace detail {
 
 /// Each cut frees what comes free after those before it. @pre no counts
-/// @return blocks given up without gain
 template <class View>
-block_count count_freed(const View& view, cut_list& cuts) noexcept {
-  block_count given_up = 0;
-  for (cut& c : cuts.used()) {
-    c.freed = view.let_go(view.place_of(c.sequence), c.blocks);
-    given_up += c.blocks.size() - c.freed;
-  }
-  return given_up;
+void count_freed(const View& view, cut_list& cuts) noexcept {
+  for (cut& c : cuts.used()) c.freed = view.let_go(view.place_of(c.sequence), c.blocks);
 }
 
 /// Widens the cuts of a plan that was just made over `view`, or adds some, so that all holders of what it frees let go.
@@ -34,13 +28,12 @@ block_count count_freed(const View& view, cut_list& cuts) noexcept {
 /// @error `buffer_too_small`
 template <class View>
 result<plan> cut_all_holders(const View& view, plan planned, cut_list& cuts, bool whole) noexcept {
-  const std::size_t asked = cuts.used().size();
   bool is_shared = false;
   for (const cut& c : cuts.used()) {
     is_shared = view.name_free(view.place_of(c.sequence), c.blocks) || is_shared;
   }
   if (!is_shared) return planned;
-  for (std::size_t i = 0; i < view.size(); ++i) {
+  for (const std::uint32_t i : view.asked()) {  // nobody else holds what is named free
     span<cut> used = cuts.used();
     cut* own = std::find_if(used.begin(), used.end(), [&](const cut& c) { return c.sequence == view.key(i); });
     const block_count kept = own == used.end() ? view.blocks(i) : own->blocks.first;
@@ -58,14 +51,13 @@ result<plan> cut_all_holders(const View& view, plan planned, cut_list& cuts, boo
     }
     own->blocks.first = whole ? 0 : first - blocks.begin();
   }
-  // Those that were added follow in the order of a plan.
-  const span<cut> used = cuts.used();
-  std::sort(used.begin() + asked, used.end(), [&](const cut& a, const cut& b) {
-    if (a.was_parked != b.was_parked) return a.was_parked;
-    return view.rank(view.place_of(b.sequence)) < view.rank(view.place_of(a.sequence));
-  });
   view.start_anew();
-  planned.given_up = count_freed(view, cuts);
+  count_freed(view, cuts);
+  planned.freed = planned.given_up = 0;
+  for (const cut& c : cuts.used()) {
+    planned.freed += c.freed;
+    planned.given_up += c.blocks.size() - c.freed;
+  }
   return planned;
 }
 
