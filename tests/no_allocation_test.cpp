@@ -69,6 +69,9 @@ struct keeping : pave::pool_policies {
   using free_list = pave::least_recently_released;
   using retention = pave::keep;
 };
+struct keeping_cache : pave::cache_policies {
+  using pool = keeping;
+};
 
 pave::kv_cache_options options_of_cache() {
   pave::kv_cache_options options;
@@ -80,15 +83,16 @@ pave::kv_cache_options options_of_cache() {
 }
 
 /// Random calls of all members, none of which needs memory of its own.
+template <class Cache>
 class frugal_engine {
  public:
-  explicit frugal_engine(pave::kv_cache<>& cache) : cache_(cache) {}
+  explicit frugal_engine(Cache& cache) : cache_(cache) {}
 
   void call(pave_tests::random_source& random) {
     pave::sequence_id& id = ids_[random.index(ids_.size())];
     const std::int64_t tokens = random.between(-1, 40);
     pave::cut_list cuts(pave::span<pave::cut>(room_.data(), random.index(room_.size() + 1)));
-    switch (random.between(0, 14)) {
+    switch (random.between(0, 15)) {
       case 0:
         if (const auto made = cache_.admit(tokens % 3, tokens, random.between(-1, 120)); made) id = *made;
         break;
@@ -104,6 +108,7 @@ class frugal_engine {
       case 7: random.one_in(20) ? cache_.reset() : look(id); break;
       case 8: hold(random, id); break;
       case 9: move(random); break;
+      case 11: offer(random, id); break;
       case 10: static_cast<void>(cache_.next_restore(tokens, cuts)); break;
       default: static_cast<void>(cache_.grow_or_reclaim(id, random.between(0, 6), cuts)); break;
     }
@@ -125,13 +130,22 @@ class frugal_engine {
     const pave::span<const pave::block_id> one = table->subspan(random.index(table->size()), 1);
     if (cache_.pool().share(one)) static_cast<void>(cache_.pool().release(one));
   }
+  /// Blocks of another sequence, as if it began in the same way.
+  void offer(pave_tests::random_source& random, pave::sequence_id id) {
+    const auto table = cache_.block_table(ids_[random.index(ids_.size())]);
+    if (!table) return;
+    std::array<pave::kept_block, 4> notes{};
+    const std::size_t size = table->size() < notes.size() ? table->size() : notes.size();
+    for (std::size_t i = 0; i < size; ++i) notes[i] = cache_.pool().content_of((*table)[i]).value();
+    static_cast<void>(cache_.offer_prefix(id, pave::span<const pave::kept_block>(notes.data(), size)));
+  }
   void move(pave_tests::random_source& random) {
     if (!random.one_in(10)) return;
-    pave::kv_cache<> moved(std::move(cache_));
+    Cache moved(std::move(cache_));
     cache_ = std::move(moved);
   }
 
-  pave::kv_cache<>& cache_;
+  Cache& cache_;
   std::array<pave::sequence_id, 8> ids_{};
   std::array<pave::cut, 8> room_{};
   std::int64_t completed_ = 0;
@@ -159,12 +173,16 @@ void require_all_is_given_back(Create create) {
 
 }  // namespace
 
-TEST_CASE("kv_cache: no call but create takes memory", "[cache][memory]") {
+TEMPLATE_TEST_CASE("kv_cache: no call but create takes memory",
+                   "[cache][memory]",
+                   pave::cache_policies,
+                   keeping_cache) {
+  using cache_type = pave::kv_cache<TestType>;
   pave_tests::for_each_seed(200, [](std::uint64_t seed) {
     pave_tests::random_source random(seed);
-    auto made = pave::kv_cache<>::create(options_of_cache());
-    pave::kv_cache<> cache = std::move(made).value();
-    frugal_engine engine(cache);
+    auto made = cache_type::create(options_of_cache());
+    cache_type cache = std::move(made).value();
+    frugal_engine<cache_type> engine(cache);
     {
       const watched memory;
       for (int i = 0; i < 2000; ++i) engine.call(random);
@@ -216,6 +234,7 @@ TEMPLATE_TEST_CASE("block_pool: no call but create takes memory", "[pool][memory
 TEST_CASE("create: where memory is refused, all that was taken is given back", "[cache][pool][tracker][memory]") {
   SECTION("kv_cache") {
     require_all_is_given_back([] { return pave::kv_cache<>::create(options_of_cache()).code(); });
+    require_all_is_given_back([] { return pave::kv_cache<keeping_cache>::create(options_of_cache()).code(); });
   }
   SECTION("block_pool") {
     require_all_is_given_back([] { return pave::block_pool<>::create({24}).code(); });
