@@ -27,4 +27,11 @@
 #define PAVE_HAS_CONCEPTS 0
 #endif
 
+/// 1 where the compiler finds the lowest and the highest one of a word in one instruction.
+#if defined(__GNUC__) || defined(__clang__)
+#define PAVE_HAS_BIT_BUILTINS 1
+#else
+#define PAVE_HAS_BIT_BUILTINS 0
+#endif
+
 #endif

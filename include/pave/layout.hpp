@@ -45,7 +45,12 @@ struct kv_layout {
 };
 
 /// @brief Where a block begins in memory that holds blocks of `stride` bytes one after another.
-/// @return the offset from the base, exact in 64 bits for every id
+/// @return the offset from the base, exact in 64 bits for every id of a pool
+template <class Integer>
+[[nodiscard]] constexpr byte_count block_offset(basic_block_id<Integer> block, byte_count stride) noexcept {
+  return static_cast<std::int64_t>(block.value()) * stride.value();
+}
+/// @brief The same, for an integer that names a block.
 [[nodiscard]] constexpr byte_count block_offset(block_id block, byte_count stride) noexcept {
   return std::int64_t{block.value()} * stride.value();
 }

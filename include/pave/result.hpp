@@ -53,10 +53,12 @@ enum class errc : std::uint8_t {
   return "unknown error";
 }
 
-/// @brief An `errc` with the size that was missing.
+/// @brief An `errc` with the size that was missing, and what of it is on its way.
 struct error {
   errc code = errc::ok;
-  block_count missing;  ///< blocks; 0 where the code has no size
+  block_count missing = 0;   ///< blocks; 0 where the code has no size
+  block_count arriving = 0;  ///< of these: promised to whom was refused, and available once the step `by` is done
+  step_id by = 0;            ///< and all steps before it
 };
 
 namespace detail {
@@ -80,7 +82,7 @@ class [[nodiscard]] result {
                                  !std::is_same_v<std::decay_t<From>, errc>,
                              int> = 0>
   constexpr result(From&& value) noexcept : value_(std::forward<From>(value)) {}  // NOLINT
-  constexpr result(errc code) noexcept : error_{code, 0} {}                       // NOLINT(google-explicit-constructor)
+  constexpr result(errc code) noexcept : error_{code, 0, 0, 0} {}                 // NOLINT(google-explicit-constructor)
   constexpr result(struct error why) noexcept : error_(why) {}                    // NOLINT(google-explicit-constructor)
 
   [[nodiscard]] constexpr bool has_value() const noexcept { return value_.has_value(); }
@@ -118,8 +120,8 @@ template <>
 class [[nodiscard]] result<void> {
  public:
   constexpr result() noexcept = default;
-  constexpr result(errc code) noexcept : error_{code, 0} {}     // NOLINT(google-explicit-constructor)
-  constexpr result(struct error why) noexcept : error_(why) {}  // NOLINT(google-explicit-constructor)
+  constexpr result(errc code) noexcept : error_{code, 0, 0, 0} {}  // NOLINT(google-explicit-constructor)
+  constexpr result(struct error why) noexcept : error_(why) {}     // NOLINT(google-explicit-constructor)
 
   [[nodiscard]] constexpr bool has_value() const noexcept { return error_.code == errc::ok; }
   constexpr explicit operator bool() const noexcept { return has_value(); }

@@ -78,28 +78,55 @@ using block_count = detail::amount<struct block_tag>;
 using token_count = detail::amount<struct token_tag>;
 using byte_count = detail::amount<struct byte_tag>;
 
-/// @brief The name of one block of a pool: 0 … capacity − 1, 32 bits and signed, as kernels' block tables hold it. An
-/// integer that is no id (negative, or over 2^31 − 1) becomes `block_id{}`, which no pool holds.
-class block_id {
+/// @brief The name of one block of a pool, as wide as `Integer`: as an engine's block tables hold it. An integer that
+/// is no id (negative, or over `most`) becomes `basic_block_id{}`, which no pool holds.
+template <class Integer>
+class basic_block_id {
+  static_assert(detail::is_integer_v<Integer>, "pave: a block id needs an integer type");
+
  public:
-  constexpr block_id() noexcept = default;
-  template <class Integer, std::enable_if_t<detail::is_integer_v<Integer>, int> = 0>
-  constexpr block_id(Integer value) noexcept {  // NOLINT(google-explicit-constructor)
+  using value_type = Integer;
+
+  /// The largest id: of an unsigned type, the largest value is no id.
+  static constexpr std::int64_t most = std::is_signed_v<Integer> || sizeof(Integer) == sizeof(std::int64_t)
+                                           ? detail::to_int64((std::numeric_limits<Integer>::max)())
+                                           : detail::to_int64((std::numeric_limits<Integer>::max)()) - 1;
+
+  constexpr basic_block_id() noexcept = default;
+  template <class From, std::enable_if_t<detail::is_integer_v<From>, int> = 0>
+  constexpr basic_block_id(From value) noexcept {  // NOLINT(google-explicit-constructor)
     const std::int64_t wide = detail::to_int64(value);
-    if (wide >= 0 && wide <= (std::numeric_limits<std::int32_t>::max)()) value_ = static_cast<std::int32_t>(wide);
+    if (wide >= 0 && wide <= most) value_ = static_cast<Integer>(wide);
   }
 
-  [[nodiscard]] constexpr std::int32_t value() const noexcept { return value_; }
-  /// @return the id as an index; @pre it is not `block_id{}`
+  [[nodiscard]] constexpr Integer value() const noexcept { return value_; }
+  /// @return the id as an index; @pre it is not `basic_block_id{}`
   [[nodiscard]] constexpr std::size_t index() const noexcept { return static_cast<std::size_t>(value_); }
 
-  friend constexpr bool operator==(block_id a, block_id b) noexcept { return a.value_ == b.value_; }
-  friend constexpr bool operator!=(block_id a, block_id b) noexcept { return a.value_ != b.value_; }
-  friend constexpr bool operator<(block_id a, block_id b) noexcept { return a.value_ < b.value_; }
+  friend constexpr bool operator==(basic_block_id a, basic_block_id b) noexcept { return a.value_ == b.value_; }
+  friend constexpr bool operator!=(basic_block_id a, basic_block_id b) noexcept { return a.value_ != b.value_; }
+  friend constexpr bool operator<(basic_block_id a, basic_block_id b) noexcept { return a.value_ < b.value_; }
 
  private:
-  std::int32_t value_ = -1;
+  Integer value_ = static_cast<Integer>(-1);
 };
+
+/// @brief The id of a block as most kernels' block tables hold it: 32 bits, signed.
+using block_id = basic_block_id<std::int32_t>;
+
+namespace detail {
+
+/// The same block under an id of another width; no id where that cannot name it.
+template <class To, class From>
+constexpr To id_cast(From block) noexcept {
+  if constexpr (std::is_same_v<To, From>) {
+    return block;
+  } else {
+    return To(block.value());
+  }
+}
+
+}  // namespace detail
 
 /// @brief One engine step (one forward pass over a batch), counted from 1; 0 is "before the first".
 class step_id {

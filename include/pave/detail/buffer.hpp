@@ -6,6 +6,7 @@
 #include <pave/config.hpp>
 #include <pave/span.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <limits>
 #include <new>
@@ -54,13 +55,20 @@ class buffer {
   buffer& operator=(const buffer&) = delete;
   ~buffer() { delete[] data_; }
 
-  /// Takes memory for `size` elements, each with its default value.
+  /// Takes memory for `size` elements where there are fewer; those that were there stay, the others have their default
+  /// value.
   /// @return false where the host refuses; the buffer is then as it was
   [[nodiscard]] bool reserve(std::size_t size) noexcept {
     static_assert(std::is_nothrow_default_constructible_v<Element>, "pave: a buffer's elements cannot fail");
     if (size > (std::numeric_limits<std::size_t>::max)() / 2 / sizeof(Element)) return false;
+    if (data_ != nullptr && size <= size_) return true;
     auto* data = new (std::nothrow) Element[size]();
     if (data == nullptr) return false;
+    if constexpr (std::is_nothrow_move_assignable_v<Element>) {
+      std::move(data_, data_ + size_, data);
+    } else {
+      PAVE_ASSERT(data_ == nullptr);  // atomics, for one, stay where they are
+    }
     delete[] data_;
     data_ = data;
     size_ = size;

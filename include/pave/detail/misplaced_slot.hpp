@@ -12,6 +12,10 @@ inline namespace v0 {
 namespace detail {
 
 template <class Bundle>
+using slot_id = typename Bundle::id;
+template <class Bundle>
+using slot_observer = typename Bundle::observer;
+template <class Bundle>
 using slot_free_list = typename Bundle::free_list;
 template <class Bundle>
 using slot_sharing = typename Bundle::sharing;
@@ -33,6 +37,8 @@ using slot_resume_gate = typename Bundle::resume_gate;
 /// Whether a cache's bundle names a slot of one of its parts, where nothing would read it.
 template <class Bundle>
 inline constexpr bool names_a_slot_v = !all({
+    !is_detected_v<slot_id, Bundle>,
+    !is_detected_v<slot_observer, Bundle>,
     !is_detected_v<slot_free_list, Bundle>,
     !is_detected_v<slot_sharing, Bundle>,
     !is_detected_v<slot_fence, Bundle>,

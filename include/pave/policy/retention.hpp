@@ -17,15 +17,17 @@ namespace pave {
 inline namespace v0 {
 
 /// @brief The content of one block at one time: by it a free block is revived, if it was not reused since.
-struct kept_block {
-  block_id block;
-  std::uint32_t generation = 0;  ///< counts the block's contents from 1, and starts anew after 2^32 − 1 of them
+template <class Id>
+struct basic_kept_block {
+  Id block;
+  std::uint32_t generation = 0;  ///< counts the block's contents from 1, and starts anew after 2^31 − 1 of them
 
-  friend constexpr bool operator==(kept_block a, kept_block b) noexcept {
+  friend constexpr bool operator==(basic_kept_block a, basic_kept_block b) noexcept {
     return a.block == b.block && a.generation == b.generation;
   }
-  friend constexpr bool operator!=(kept_block a, kept_block b) noexcept { return !(a == b); }
+  friend constexpr bool operator!=(basic_kept_block a, basic_kept_block b) noexcept { return !(a == b); }
 };
+using kept_block = basic_kept_block<block_id>;
 
 namespace detail {
 template <class Policy>
@@ -34,6 +36,8 @@ template <class Policy>
 using retention_reserve = decltype(std::declval<Policy&>().reserve(block_count{}));
 template <class Policy>
 using retention_renew = decltype(std::declval<Policy&>().renew(block_id{}));
+template <class Policy>
+using retention_lose = decltype(std::declval<Policy&>().lose(block_id{}));
 template <class Policy>
 using retention_generation = decltype(std::declval<const Policy&>().generation(block_id{}));
 
@@ -46,14 +50,18 @@ inline constexpr bool keeps_content_v<Policy, std::void_t<retention_keeps_conten
 
 /// @brief The contract of retention: who tells one content of a block from the next.
 /// - `static constexpr bool keeps_content`: whether a free block's content can be asked for
-/// - `bool reserve(block_count capacity)`: takes its memory; false where memory is refused
-/// - `void renew(block_id)`: the content that was there is gone
-/// - `std::uint32_t generation(block_id) const`: of the content that is there; 0, which nothing has, where none is kept
+/// - `bool reserve(block_count ids)`: takes memory for the ids 0 … ids − 1, and keeps what is there; false where memory
+///   is refused
+/// - `void renew(block_id)`: the block gets another content
+/// - `void lose(block_id)`: the block has none, until it gets another one
+/// - `std::uint32_t generation(block_id) const`: of the content that is there; 0, which no content has, where
+///   there is none
 template <class Policy>
 inline constexpr bool is_retention_v = detail::all({
     detail::is_detected_as_v<bool, detail::retention_keeps_content, Policy>,
     detail::is_detected_as_v<bool, detail::retention_reserve, Policy>,
     detail::is_detected_v<detail::retention_renew, Policy>,
+    detail::is_detected_v<detail::retention_lose, Policy>,
     detail::is_detected_as_v<std::uint32_t, detail::retention_generation, Policy>,
 });
 
@@ -66,8 +74,9 @@ concept retention_policy = is_retention_v<Policy>;
 struct forget {
   static constexpr bool keeps_content = false;
 
-  [[nodiscard]] static bool reserve(block_count /*capacity*/) noexcept { return true; }
+  [[nodiscard]] static bool reserve(block_count /*ids*/) noexcept { return true; }
   static void renew(block_id /*block*/) noexcept {}
+  static void lose(block_id /*block*/) noexcept {}
   [[nodiscard]] static std::uint32_t generation(block_id /*block*/) noexcept { return 0; }
 };
 static_assert(is_retention_v<forget>);
@@ -79,17 +88,24 @@ class keep {
  public:
   static constexpr bool keeps_content = true;
 
-  [[nodiscard]] bool reserve(block_count capacity) noexcept {
-    return generations_.reserve(static_cast<std::size_t>(capacity.value()));
+  [[nodiscard]] bool reserve(block_count ids) noexcept {
+    return generations_.reserve(static_cast<std::size_t>(ids.value()));
   }
   void renew(block_id block) noexcept {
-    std::uint32_t& generation = generations_[block.index()];
-    if (++generation == 0) generation = 1;
+    std::uint32_t& word = generations_[block.index()];
+    word = (word & most) == most ? 1 : (word & most) + 1;
   }
-  [[nodiscard]] std::uint32_t generation(block_id block) const noexcept { return generations_[block.index()]; }
+  void lose(block_id block) noexcept { generations_[block.index()] |= lost; }
+  [[nodiscard]] std::uint32_t generation(block_id block) const noexcept {
+    const std::uint32_t word = generations_[block.index()];
+    return (word & lost) == 0 ? word : 0;
+  }
 
  private:
-  detail::buffer<std::uint32_t> generations_;  // 0 until the first content
+  static constexpr std::uint32_t lost = std::uint32_t{1} << 31U;
+  static constexpr std::uint32_t most = lost - 1;
+
+  detail::buffer<std::uint32_t> generations_;  // 0 until the first content; with `lost`, the last one that there was
 };
 static_assert(is_retention_v<keep>);
 

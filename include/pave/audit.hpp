@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an audit of a pool finds: blocks that leaked or went too early, and who holds them, in words.
+#ifndef PAVE_AUDIT_HPP
+#define PAVE_AUDIT_HPP
+
+#include <pave/detail/detect.hpp>
+#include <pave/span.hpp>
+#include <pave/units.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <utility>
+
+namespace pave {
+inline namespace v0 {
+
+/// @brief What an audit can find. All but the last two are broken laws.
+enum class finding_kind : std::uint8_t {
+  counts_differ,  ///< available + fenced + held is not the capacity
+  leaked,         ///< a block has more holders than name it: nobody is left to release it
+  over_named,     ///< a block is named more often than it has holders: it comes free too early
+  not_held,       ///< a block is named, and nobody holds it: it is free, or on its way
+  out_of_range,   ///< what is named is no block of the pool
+  table_names,    ///< follows one of the others: this table names that block
+  pin_names,      ///< follows one of the others: a pin names that block
+};
+
+/// @brief One thing that an audit found.
+struct finding {
+  static constexpr std::size_t no_table = static_cast<std::size_t>(-1);
+
+  finding_kind kind = finding_kind::counts_differ;
+  std::int64_t block = -1;       ///< its id; -1 where the finding is of the pool as a whole
+  std::int64_t holders = 0;      ///< that the pool counts; of `counts_differ`: available + fenced + held
+  std::int64_t named = 0;        ///< times that tables and pins name it; of `counts_differ`: the capacity
+  std::size_t table = no_table;  ///< of `out_of_range` and `table_names`: the table's index
+};
+
+/// @brief Says a finding in one sentence, without a full stop.
+/// @param room [out] for the sentence, `[characters]`; 128 are enough for each
+/// @return the sentence, which ends with a null; cut off where there is too little room
+inline const char* to_words(const finding& found, span<char> room) noexcept {
+  if (room.empty()) return "";
+  const auto block = static_cast<long long>(found.block);
+  const auto holders = static_cast<long long>(found.holders);
+  const auto named = static_cast<long long>(found.named);
+  const auto table = static_cast<unsigned long long>(found.table);
+  char* out = room.data();
+  switch (found.kind) {
+    case finding_kind::counts_differ:
+      static_cast<void>(std::snprintf(
+          out, room.size(), "available, fenced and held blocks are %lld, but the capacity is %lld", holders, named));
+      break;
+    case finding_kind::leaked:
+      static_cast<void>(std::snprintf(out, room.size(),
+                                      "block %lld is leaked: it has %lld holders, and is named %lld times", block,
+                                      holders, named));
+      break;
+    case finding_kind::over_named:
+      static_cast<void>(std::snprintf(
+          out, room.size(), "block %lld would come free too early: it has %lld holders, and is named %lld times", block,
+          holders, named));
+      break;
+    case finding_kind::not_held:
+      static_cast<void>(
+          std::snprintf(out, room.size(), "block %lld is named %lld times, but nobody holds it", block, named));
+      break;
+    case finding_kind::out_of_range:
+      static_cast<void>(
+          std::snprintf(out, room.size(), "table %llu names block %lld, which the pool does not have", table, block));
+      break;
+    case finding_kind::table_names:
+      static_cast<void>(std::snprintf(out, room.size(), "table %llu names block %lld", table, block));
+      break;
+    case finding_kind::pin_names:
+      static_cast<void>(std::snprintf(out, room.size(), "a pin names block %lld", block));
+      break;
+  }
+  return out;
+}
+
+namespace detail {
+template <class Tables>
+using tables_size = decltype(std::declval<const Tables&>().size());
+template <class Tables>
+using tables_blocks = decltype(*std::declval<const Tables&>().blocks(std::size_t{}).begin());
+}  // namespace detail
+
+/// @brief The contract of the tables that an audit looks through; both members are const.
+/// - `std::size_t size()`: how many tables
+/// - `blocks(i)`: the ids that table `i` names, something with `begin()` and `end()`; one for each holder
+template <class Tables, class Id = block_id>
+inline constexpr bool is_audit_tables_v = detail::all({
+    detail::is_detected_as_v<std::size_t, detail::tables_size, Tables>,
+    detail::is_detected_as_v<Id, detail::tables_blocks, Tables>,
+});
+
+/// @brief No tables: where only pins hold blocks, or none should be held.
+template <class Id>
+struct basic_no_tables {
+  [[nodiscard]] static constexpr std::size_t size() noexcept { return 0; }
+  [[nodiscard]] static constexpr span<const Id> blocks(std::size_t /*i*/) noexcept { return {}; }
+};
+using no_tables = basic_no_tables<block_id>;
+
+/// @brief Two sets of tables as one: the second's are counted after the first's.
+template <class First, class Second>
+struct joined_tables {
+  const First& first;
+  const Second& second;
+
+  [[nodiscard]] std::size_t size() const noexcept { return first.size() + second.size(); }
+  [[nodiscard]] decltype(auto) blocks(std::size_t i) const noexcept {
+    return i < first.size() ? first.blocks(i) : second.blocks(i - first.size());
+  }
+};
+
+}  // namespace v0
+}  // namespace pave
+
+#endif
