@@ -119,6 +119,31 @@ class restore_tracker {
     return {};
   }
 
+  /// @brief A sequence comes that has what another one has: its state, its goal and its gap, and its tokens up to
+  /// `end`. What it misses of them counts as lost.
+  /// @param from the other one
+  /// @param id as for `track`
+  /// @param end at most what is scheduled of the other one; behind it nothing is in the blocks of the new one
+  /// @error `stale`: the other one has ended
+  /// @error `invalid_argument`: a slot that does not exist, or an end out of its range
+  /// @error `busy`: the slot is in use
+  result<void> fork(sequence_id from, sequence_id id, token_count end) noexcept {
+    const entry* other = find(from);
+    if (other == nullptr) return errc::stale;
+    if (id.slot >= entries_.size() || end < 0 || end > other->scheduled) return errc::invalid_argument;
+    entry& e = entries_[id.slot];
+    if (e.state != sequence_state::ended) return errc::busy;
+    const sequence_state state = other->state;
+    e = *other;
+    e.state = sequence_state::ended;
+    e.generation = id.generation;
+    e.computed = detail::smaller(e.computed, end);
+    e.scheduled = end;
+    counts_.get().lost += detail::larger<token_count>(0, e.reached - end);
+    enter(e, state);
+    return {};
+  }
+
   /// @brief A sequence ends, in any state.
   /// @error `stale`
   result<void> forget(sequence_id id) noexcept {

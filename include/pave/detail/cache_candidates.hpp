@@ -21,7 +21,9 @@ namespace detail {
 template <class Pool, class Tracker>
 class cache_candidates {
  public:
-  cache_candidates(const Pool& pool, const Tracker& tracker, const sequence_table& sequences) noexcept
+  using id_type = typename Pool::id_type;
+
+  cache_candidates(const Pool& pool, const Tracker& tracker, const sequence_table<id_type>& sequences) noexcept
       : pool_(pool), tracker_(tracker), sequences_(sequences) {}
 
   [[nodiscard]] std::size_t size() const noexcept { return sequences_.size(); }
@@ -33,25 +35,29 @@ class cache_candidates {
   [[nodiscard]] block_count blocks(std::size_t i) const noexcept { return sequences_[slot(i)].held; }
   [[nodiscard]] block_count reclaimable(std::size_t i, block_count first, block_count last) const noexcept {
     block_count count = 0;
-    for (const block_id block : table(i, {first, last})) {
-      if (pool_.holders(block) == 1) count += 1;
+    for (const id_type block : table(i, {first, last})) {
+      if (holders(block) == 1) count += 1;
     }
     return count;
   }
 
   [[nodiscard]] std::size_t place_of(sequence_id id) const noexcept { return sequences_[id.slot].place; }
-  [[nodiscard]] span<const block_id> table(std::size_t i, block_range range) const noexcept {
+  [[nodiscard]] span<const id_type> table(std::size_t i, block_range range) const noexcept {
     return sequences_.blocks(slot(i), range);
   }
 
  protected:
   [[nodiscard]] std::uint32_t slot(std::size_t i) const noexcept { return sequences_.slot_at(i); }
-  [[nodiscard]] std::uint32_t holders(block_id block) const noexcept { return pool_.holders(block); }
+  /// As many as have to let a block go before it is available: more than there are, where it then leaves the pool.
+  [[nodiscard]] std::uint32_t holders(id_type block) const noexcept {
+    return pool_.is_leaving(block) ? never_free : pool_.holders(block);
+  }
+  static constexpr std::uint32_t never_free = 0xFFFFFFFEU;
 
  private:
   const Pool& pool_;
   const Tracker& tracker_;
-  const sequence_table& sequences_;
+  const sequence_table<id_type>& sequences_;
 };
 
 /// The same where sequences share blocks with each other: such a block comes free with the last of its holders, and
@@ -59,37 +65,40 @@ class cache_candidates {
 template <class Pool, class Tracker>
 class sharing_candidates : public cache_candidates<Pool, Tracker> {
   using base = cache_candidates<Pool, Tracker>;
+  using kept_block_type = typename Pool::kept_block_type;
 
  public:
+  using id_type = typename Pool::id_type;
+
   /// @param taken what the requester takes itself while others give up theirs: blocks that have its content
-  sharing_candidates(const base& plain, span<const kept_block> taken, release_counts& counts) noexcept
+  sharing_candidates(const base& plain, span<const kept_block_type> taken, release_counts& counts) noexcept
       : base(plain), taken_(taken), counts_(counts) {
-    for (const kept_block& kept : taken_) counts_.takes[kept.block.index()] = true;
+    for (const kept_block_type& kept : taken_) counts_.takes[kept.block.index()] = true;
   }
   ~sharing_candidates() {
     start_anew();
-    for (const kept_block& kept : taken_) counts_.takes[kept.block.index()] = false;
+    for (const kept_block_type& kept : taken_) counts_.takes[kept.block.index()] = false;
   }
   sharing_candidates(const sharing_candidates&) = delete;
   sharing_candidates& operator=(const sharing_candidates&) = delete;
 
   [[nodiscard]] block_count reclaimable(std::size_t i, block_count first, block_count last) const noexcept {
     block_count count = 0;
-    each_gain(i, {first, last}, [&](block_id block) noexcept {
+    each_gain(i, {first, last}, [&](id_type block) noexcept {
       if (this->holders(block) == counts_.goes[block.index()] + 1) count += 1;
     });
     return count;
   }
   void passed(std::size_t i, block_range range) const noexcept {
     note_asked(i);
-    each_gain(i, range, [&](block_id block) noexcept { counts_.goes[block.index()] += 1; });
+    each_gain(i, range, [&](id_type block) noexcept { counts_.goes[block.index()] += 1; });
   }
 
   /// @return how many blocks come free when these of candidate `i` go after all that went before
   block_count let_go(std::size_t i, block_range range) const noexcept {
     note_asked(i);
     block_count freed = 0;
-    each_gain(i, range, [&](block_id block) noexcept {
+    each_gain(i, range, [&](id_type block) noexcept {
       if (++counts_.goes[block.index()] == this->holders(block)) freed += 1;
     });
     return freed;
@@ -98,7 +107,7 @@ class sharing_candidates : public cache_candidates<Pool, Tracker> {
   /// @return whether one of them is shared
   bool name_free(std::size_t i, block_range range) const noexcept {
     bool is_shared = false;
-    each_gain(i, range, [&](block_id block) noexcept {
+    each_gain(i, range, [&](id_type block) noexcept {
       if (counts_.goes[block.index()] != this->holders(block)) return;
       is_shared = is_shared || counts_.goes[block.index()] > 1;
       counts_.goes[block.index()] = comes_free;
@@ -107,8 +116,8 @@ class sharing_candidates : public cache_candidates<Pool, Tracker> {
   }
   /// @return the candidates whose blocks were counted, in this order
   [[nodiscard]] span<const std::uint32_t> asked() const noexcept { return counts_.asked.all().first(asked_); }
-  [[nodiscard]] bool is_named_free(block_id block) const noexcept { return counts_.goes[block.index()] == comes_free; }
-  [[nodiscard]] bool is_let_go(block_id block) const noexcept {
+  [[nodiscard]] bool is_named_free(id_type block) const noexcept { return counts_.goes[block.index()] == comes_free; }
+  [[nodiscard]] bool is_let_go(id_type block) const noexcept {
     return counts_.goes[block.index()] == this->holders(block);
   }
 
@@ -116,7 +125,7 @@ class sharing_candidates : public cache_candidates<Pool, Tracker> {
   void start_anew() const noexcept {
     for (; asked_ > 0; --asked_) {
       const std::size_t i = counts_.asked[asked_ - 1];
-      for (const block_id block : this->table(i, {0, this->blocks(i)})) counts_.goes[block.index()] = 0;
+      for (const id_type block : this->table(i, {0, this->blocks(i)})) counts_.goes[block.index()] = 0;
     }
   }
 
@@ -127,12 +136,12 @@ class sharing_candidates : public cache_candidates<Pool, Tracker> {
 
   template <class Visit>
   void each_gain(std::size_t i, block_range range, Visit&& visit) const noexcept {
-    for (const block_id block : this->table(i, range)) {
+    for (const id_type block : this->table(i, range)) {
       if (!counts_.takes[block.index()]) visit(block);
     }
   }
 
-  span<const kept_block> taken_;
+  span<const kept_block_type> taken_;
   release_counts& counts_;
   mutable std::size_t asked_ = 0;
 };

@@ -37,30 +37,37 @@ struct found_prefix {
 /// Notes of each sequence's logical blocks [held, end), in the order of its table; none over a pool that forgets.
 template <class Pool, bool Keeps = Pool::keeps_content>
 class lost_content {
+  using id_type = typename Pool::id_type;
+  using kept_block_type = typename Pool::kept_block_type;
+
  public:
   [[nodiscard]] static bool reserve(std::size_t /*sequences*/, block_count /*width*/) noexcept { return true; }
   static void clear(std::uint32_t /*slot*/) noexcept {}
   static void truncate(std::uint32_t /*slot*/, block_count /*end*/) noexcept {}
-  static void offer(std::uint32_t /*slot*/, block_count /*held*/, span<const kept_block> /*blocks*/) noexcept {}
+  static void copy(std::uint32_t /*from*/, std::uint32_t /*to*/, block_count /*held*/) noexcept {}
+  static void offer(std::uint32_t /*slot*/, block_count /*held*/, span<const kept_block_type> /*blocks*/) noexcept {}
   static void note(const Pool& /*pool*/,
                    std::uint32_t /*slot*/,
                    block_count /*held*/,
                    block_range /*lost*/,
-                   span<const block_id> /*blocks*/) noexcept {}
+                   span<const id_type> /*blocks*/) noexcept {}
   [[nodiscard]] static found_prefix find(const Pool& /*pool*/,
                                          std::uint32_t /*slot*/,
-                                         span<const block_id> held,
+                                         span<const id_type> held,
                                          block_count /*most*/,
                                          release_counts& /*counts*/) noexcept {
     return {{held.size(), held.size()}, 0};
   }
-  [[nodiscard]] static span<const kept_block> noted(std::uint32_t /*slot*/, block_range /*blocks*/) noexcept {
+  [[nodiscard]] static span<const kept_block_type> noted(std::uint32_t /*slot*/, block_range /*blocks*/) noexcept {
     return {};
   }
 };
 
 template <class Pool>
 class lost_content<Pool, true> {
+  using id_type = typename Pool::id_type;
+  using kept_block_type = typename Pool::kept_block_type;
+
  public:
   /// @param width blocks of the longest sequence
   [[nodiscard]] bool reserve(std::size_t sequences, block_count width) noexcept {
@@ -73,8 +80,14 @@ class lost_content<Pool, true> {
   /// What follows the first `end` blocks is not its content any more.
   void truncate(std::uint32_t slot, block_count end) noexcept { ends_[slot] = smaller(ends_[slot], end); }
 
+  /// A fork knows what the sequence knew behind the blocks that both hold.
+  void copy(std::uint32_t from, std::uint32_t to, block_count held) noexcept {
+    ends_[to] = ends_[from];
+    for (block_count i = held; i < ends_[to]; i += 1) note_of(to, i) = note_of(from, i);
+  }
+
   /// Somebody else knows it all, from logical block 0 on.
-  void offer(std::uint32_t slot, block_count held, span<const kept_block> blocks) noexcept {
+  void offer(std::uint32_t slot, block_count held, span<const kept_block_type> blocks) noexcept {
     ends_[slot] = smaller<block_count>(width_, blocks.size());
     for (block_count i = held; i < ends_[slot]; i += 1) note_of(slot, i) = blocks[static_cast<std::size_t>(i.value())];
   }
@@ -82,7 +95,7 @@ class lost_content<Pool, true> {
   /// A sequence that held `held` blocks is about to lose the full ones `lost`.
   /// @param blocks the physical blocks of `lost`
   void note(
-      const Pool& pool, std::uint32_t slot, block_count held, block_range lost, span<const block_id> blocks) noexcept {
+      const Pool& pool, std::uint32_t slot, block_count held, block_range lost, span<const id_type> blocks) noexcept {
     const bool goes_on = lost.last == held && ends_[slot] > held;  // with what it lost before
     if (!goes_on) ends_[slot] = lost.last;
     for (std::size_t i = 0; i < blocks.size(); ++i) {
@@ -94,26 +107,27 @@ class lost_content<Pool, true> {
   /// block is found twice, nor one that the sequence holds: whoever says so is wrong about one of them.
   [[nodiscard]] found_prefix find(const Pool& pool,
                                   std::uint32_t slot,
-                                  span<const block_id> held,
+                                  span<const id_type> held,
                                   block_count most,
                                   release_counts& counts) const noexcept {
     const block_count first = held.size();
-    const span<const kept_block> known = noted(slot, {first, larger(first, smaller(ends_[slot], most))});
+    const span<const kept_block_type> known = noted(slot, {first, larger(first, smaller(ends_[slot], most))});
     found_prefix found{{first, first}, 0};
     if (known.empty()) return found;
-    for (const block_id block : held) counts.takes[block.index()] = true;
-    for (const kept_block& kept : known) {
+    for (const id_type block : held) counts.takes[block.index()] = true;
+    for (const kept_block_type& kept : known) {
       if (!pool.is_kept(kept) || counts.takes[kept.block.index()]) break;
+      if (!Pool::can_share && pool.holders(kept.block) != 0) break;
       counts.takes[kept.block.index()] = true;
       if (pool.holders(kept.block) == 0) found.free += 1;
       found.blocks.last += 1;
     }
-    for (const block_id block : held) counts.takes[block.index()] = false;
-    for (const kept_block& kept : noted(slot, found.blocks)) counts.takes[kept.block.index()] = false;
+    for (const id_type block : held) counts.takes[block.index()] = false;
+    for (const kept_block_type& kept : noted(slot, found.blocks)) counts.takes[kept.block.index()] = false;
     return found;
   }
 
-  [[nodiscard]] span<const kept_block> noted(std::uint32_t slot, block_range blocks) const noexcept {
+  [[nodiscard]] span<const kept_block_type> noted(std::uint32_t slot, block_range blocks) const noexcept {
     return {notes_.data() + index(slot, blocks.first), static_cast<std::size_t>(blocks.size().value())};
   }
 
@@ -121,10 +135,10 @@ class lost_content<Pool, true> {
   [[nodiscard]] std::size_t index(std::uint32_t slot, block_count logical) const noexcept {
     return slot * static_cast<std::size_t>(width_.value()) + static_cast<std::size_t>(logical.value());
   }
-  kept_block& note_of(std::uint32_t slot, block_count logical) noexcept { return notes_[index(slot, logical)]; }
+  kept_block_type& note_of(std::uint32_t slot, block_count logical) noexcept { return notes_[index(slot, logical)]; }
 
-  buffer<kept_block> notes_;  // [sequences, width]
-  buffer<block_count> ends_;  // by slot
+  buffer<kept_block_type> notes_;  // [sequences, width]
+  buffer<block_count> ends_;       // by slot
   block_count width_;
 };
 

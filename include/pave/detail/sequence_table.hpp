@@ -15,12 +15,19 @@ namespace pave {
 inline namespace v0 {
 namespace detail {
 
+/// @tparam Id of a block
+template <class Id>
 class sequence_table {
  public:
   struct row {
     rank order;
-    block_count held;   // logical blocks [0, held) are in the row
-    step_id last_step;  // that used them
+    block_count held;      // logical blocks [0, held) are in the row
+    step_id last_step;     // that used them
+    step_id step_before;   // the last one that did so before that
+    step_id last_copy;     // that copies into one of them
+    block_count promised;  // blocks that less important ones do not get
+    step_id promised_by;   // they are there once this step is done
+    bool is_fork = false;  // another sequence may hold the block that it writes next
     std::uint32_t generation = 0;
     std::uint32_t place = 0;     // among the slots
     std::uint64_t named_by = 0;  // the last commit that named it
@@ -34,6 +41,8 @@ class sequence_table {
     return true;
   }
 
+  /// @return how many rows there are, open or not
+  [[nodiscard]] std::size_t slots() const noexcept { return slots_.size(); }
   [[nodiscard]] bool is_full() const noexcept { return size_.get() == slots_.size(); }
   /// @return how many rows are open
   [[nodiscard]] std::size_t size() const noexcept { return size_.get(); }
@@ -45,9 +54,12 @@ class sequence_table {
   sequence_id open(std::int64_t rank_value) noexcept {
     const std::uint32_t slot = slots_[size_.get()++];
     row& r = rows_[slot];
+    const std::uint32_t generation = r.generation;
+    const std::uint32_t place = r.place;
+    r = row{};
+    r.place = place;
     r.order = {rank_value, ++arrivals_};
-    r.last_step = {};
-    if (++r.generation == 0) r.generation = 1;  // 0 is never live
+    r.generation = generation + 1 == 0 ? 1 : generation + 1;  // 0 is never live
     return {slot, r.generation};
   }
   /// @pre the row is open, and holds no blocks
@@ -65,11 +77,12 @@ class sequence_table {
   }
 
   /// @return the physical blocks of a range of logical ones. @pre range.last ≤ width
-  [[nodiscard]] span<block_id> blocks(std::size_t slot, block_range range) noexcept {
+  [[nodiscard]] span<Id> blocks(std::size_t slot, block_range range) noexcept {
     PAVE_ASSERT(range.last.value() <= static_cast<std::int64_t>(width_));
     return {blocks_.data() + slot * width_ + range.first.value(), static_cast<std::size_t>(range.size().value())};
   }
-  [[nodiscard]] span<const block_id> blocks(std::size_t slot, block_range range) const noexcept {
+  [[nodiscard]] span<const Id> all_blocks() const noexcept { return {blocks_.data(), blocks_.size()}; }
+  [[nodiscard]] span<const Id> blocks(std::size_t slot, block_range range) const noexcept {
     return {blocks_.data() + slot * width_ + range.first.value(), static_cast<std::size_t>(range.size().value())};
   }
 
@@ -80,7 +93,7 @@ class sequence_table {
   }
 
   buffer<row> rows_;
-  buffer<block_id> blocks_;      // [sequences, width]
+  buffer<Id> blocks_;            // [sequences, width]
   buffer<std::uint32_t> slots_;  // those of open rows first
   zero_on_move<std::size_t> size_;
   std::size_t width_ = 0;

@@ -37,8 +37,8 @@ result<plan> cut_all_holders(const View& view, plan planned, cut_list& cuts, boo
     span<cut> used = cuts.used();
     cut* own = std::find_if(used.begin(), used.end(), [&](const cut& c) { return c.sequence == view.key(i); });
     const block_count kept = own == used.end() ? view.blocks(i) : own->blocks.first;
-    const span<const block_id> blocks = view.table(i, {0, kept});
-    const auto* first = std::find_if(blocks.begin(), blocks.end(), [&](block_id b) { return view.is_named_free(b); });
+    const auto blocks = view.table(i, {0, kept});
+    const auto* first = std::find_if(blocks.begin(), blocks.end(), [&](auto b) { return view.is_named_free(b); });
     if (first == blocks.end()) continue;
     if (own == used.end()) {
       if (cuts.full()) {
@@ -68,12 +68,79 @@ bool free_what_they_say(const View& view, span<const cut> cuts, bool whole) noex
   bool same = true;
   for (const cut& c : cuts) same = view.let_go(view.place_of(c.sequence), c.blocks) == c.freed && same;
   for (const cut& c : cuts) {
-    const span<const block_id> blocks = view.table(view.place_of(c.sequence), {c.blocks.first, c.blocks.last});
-    const bool any = std::any_of(blocks.begin(), blocks.end(), [&](block_id b) { return view.is_let_go(b); });
+    const auto blocks = view.table(view.place_of(c.sequence), {c.blocks.first, c.blocks.last});
+    const bool any = std::any_of(blocks.begin(), blocks.end(), [&](auto b) { return view.is_let_go(b); });
     same = same && any && (whole ? c.blocks.first == 0 : view.is_let_go(blocks[0]));
   }
   return same;
 }
+
+/// Who else holds the block that a sequence is to write into: forks have it at the same place of their tables.
+template <class View>
+class holders_of_one {
+ public:
+  /// @param writer the candidate that is to write
+  /// @param place of the block in its table
+  holders_of_one(const View& view, std::size_t writer, block_count place, victims from) noexcept
+      : view_(view), writer_(writer), place_(place), from_(from) {}
+
+  /// @return whether each of them may be cut
+  template <class Pool>
+  [[nodiscard]] bool may_all_be_cut(const Pool& pool) const noexcept {
+    std::uint32_t count = 0;
+    each([&](std::size_t i) noexcept {
+      const bool may_be_stopped = from_ == victims::parked_then_running || view_.parked(i);
+      if (may_be_stopped && view_.rank(writer_) < view_.rank(i)) ++count;
+    });
+    return count + 1 == pool.holders(block_of(writer_));
+  }
+  /// @return whether they give up that block before all of these cuts are made: the cuts name each of them, or stop a
+  ///   running sequence while they are parked
+  [[nodiscard]] bool go_before_more(const cut_list& cuts) const noexcept {
+    const span<const cut> used = cuts.used();
+    bool all_cut = true;
+    bool all_parked = true;
+    each([&](std::size_t i) noexcept {
+      all_parked = all_parked && view_.parked(i);
+      all_cut = all_cut && std::any_of(used.begin(), used.end(), [&](const cut& c) noexcept {
+                  return c.sequence == view_.key(i) && c.blocks.first <= place_;
+                });
+    });
+    const bool stops_one = std::any_of(used.begin(), used.end(), [](const cut& c) noexcept { return !c.was_parked; });
+    return all_cut || (all_parked && stops_one);
+  }
+  /// Widens the cuts, or adds some, so that each of them loses it. @pre what follows it is in no other table
+  /// @return false where there is no room for so many cuts
+  [[nodiscard]] bool cut_all(cut_list& cuts) const noexcept {
+    bool has_room = true;
+    each([&](std::size_t i) noexcept {
+      const span<cut> used = cuts.used();
+      cut* own = std::find_if(used.begin(), used.end(), [&](const cut& c) { return c.sequence == view_.key(i); });
+      if (own != used.end()) {
+        own->blocks.first = smaller(own->blocks.first, place_);
+      } else if (cuts.full()) {
+        has_room = false;
+      } else {
+        cuts.add({view_.key(i), {place_, view_.blocks(i)}, 0, view_.parked(i)});
+      }
+    });
+    return has_room;
+  }
+
+ private:
+  [[nodiscard]] auto block_of(std::size_t i) const noexcept { return view_.table(i, {place_, place_ + 1})[0]; }
+  template <class Visit>
+  void each(Visit&& visit) const noexcept {
+    for (std::size_t i = 0; i < view_.size(); ++i) {
+      if (i != writer_ && place_ < view_.blocks(i) && block_of(i) == block_of(writer_)) visit(i);
+    }
+  }
+
+  View view_;
+  std::size_t writer_;
+  block_count place_;
+  victims from_;
+};
 
 }  // namespace detail
 }  // namespace v0

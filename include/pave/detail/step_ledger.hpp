@@ -18,6 +18,8 @@ namespace detail {
 /// A ring of steps. The latest is open for scheduling until it completes; those before it are launched.
 class step_ledger {
  public:
+  static constexpr std::size_t most_steps = 64;  // in flight
+
   [[nodiscard]] bool reserve(std::size_t sequences, std::size_t steps) noexcept {
     return entries_.reserve(sequences, steps) && rosters_.reserve(steps, sequences) && steps_.reserve(steps);
   }
@@ -34,18 +36,20 @@ class step_ledger {
   [[nodiscard]] step_id last_begun() const noexcept { return last_begun_.get(); }
   [[nodiscard]] step_id last_complete() const noexcept { return last_complete_.get(); }
 
+  /// What the launched steps compute of one sequence, they compute of another, too, which has just begun in its slot.
+  void fork(std::uint32_t from, std::uint32_t to) noexcept {
+    const std::int64_t open = is_open_.get() ? last_begun_.get() : last_begun_.get() + 1;
+    for (std::int64_t s = last_complete_.get() + 1; s < open; ++s) {
+      const entry& e = at(from, s);
+      if (e.step == s && !e.tokens.empty()) write(to, s, e.tokens);
+    }
+  }
+
   /// The open step computes `tokens` of the sequence in `slot`.
   void enlist(std::uint32_t slot, token_range tokens) noexcept {
-    entry& e = at(slot, last_begun_.get());
-    if (e.step != last_begun_.get()) {
-      step_state& open = steps_[ring(last_begun_.get())];
-      rosters_[ring(last_begun_.get()) * sequences() + open.size++] = slot;
-      e = {last_begun_.get(), tokens};
-    } else if (e.tokens.empty()) {
-      e.tokens = tokens;
-    } else {
-      e.tokens.last = tokens.last;
-    }
+    const entry& e = at(slot, last_begun_.get());
+    const bool goes_on = e.step == last_begun_.get() && !e.tokens.empty();
+    write(slot, last_begun_.get(), {goes_on ? e.tokens.first : tokens.first, tokens.last});
   }
 
   /// The open step does not run the sequence in `slot`, after all.
@@ -107,6 +111,12 @@ class step_ledger {
     return static_cast<std::size_t>(step) % steps_.size();
   }
   [[nodiscard]] std::size_t sequences() const noexcept { return entries_.size() / steps_.size(); }
+  /// What a step computes of the sequence in `slot`, which is on the step's roster from now on.
+  void write(std::uint32_t slot, std::int64_t step, token_range tokens) noexcept {
+    entry& e = at(slot, step);
+    if (e.step != step) rosters_[ring(step) * sequences() + steps_[ring(step)].size++] = slot;
+    e = {step, tokens};
+  }
   entry& at(std::uint32_t slot, std::int64_t step) noexcept { return entries_[slot * steps_.size() + ring(step)]; }
 
   buffer<entry> entries_;          // [sequences, steps]
