@@ -65,6 +65,17 @@ TEST_CASE("kv_layout: sizes beyond 32 bits are exact", "[layout]") {
   CHECK(layout.blocks_in(std::int64_t{1} << 45).value() == (std::int64_t{1} << 10));
 }
 
+TEST_CASE("block_offset: an id of any width has its own address", "[layout]") {
+  constexpr std::int64_t mebibyte = std::int64_t{1} << 20;
+  CHECK(pave::block_offset(pave::basic_block_id<std::uint8_t>(254), 64 * mebibyte).value() == 254 * 64 * mebibyte);
+  CHECK(pave::block_offset(pave::basic_block_id<std::int16_t>(32767), mebibyte).value() == 32767 * mebibyte);
+  CHECK(pave::block_offset(pave::basic_block_id<std::uint32_t>(4294967294), 2 * mebibyte).value() ==
+        4294967294 * 2 * mebibyte);
+  CHECK(pave::block_offset(pave::basic_block_id<std::int64_t>(std::int64_t{1} << 40), 1024).value() == std::int64_t{1}
+                                                                                                           << 50);
+  CHECK(pave::block_offset(pave::basic_block_id<std::uint64_t>(7), mebibyte).value() == 7 * mebibyte);
+}
+
 TEST_CASE("block_offset: the address of a block is exact in 64 bits", "[layout]") {
   constexpr std::int64_t mebibyte = std::int64_t{1} << 20;
   CHECK(pave::block_offset(0, 2 * mebibyte).value() == 0);

@@ -191,8 +191,8 @@ TEST_CASE("block_pool: one stale block among many refuses the whole acquire, and
   const scene<keeping_pool> looked;
   const auto& notes = looked.notes;
   const kept_block bad =
-      GENERATE_COPY(notes[4], kept_block{}, kept_block{-1, 1}, kept_block{6, 1}, kept_block{0, 0}, kept_block{2, 0},
-                    kept_block{2, notes[2].generation + 1}, kept_block{1, notes[1].generation + 1});
+      GENERATE_COPY(kept_block(notes[4]), kept_block{}, kept_block{-1, 1}, kept_block{6, 1}, kept_block{0, 0},
+                    kept_block{2, 0}, kept_block{2, notes[2].generation + 1}, kept_block{1, notes[1].generation + 1});
   for (std::size_t at = 0; at <= 5; ++at) {
     std::vector<kept_block> revive{notes[2], notes[0], notes[5], notes[2], notes[1]};
     revive.insert(revive.begin() + static_cast<std::ptrdiff_t>(at), bad);

@@ -44,7 +44,14 @@ void check_empty(block_pool<>& pool) {
   const block_id zero = 0;
   CHECK(pool.share({&zero, 1}).code() == errc::not_held);
   CHECK(pool.release({&zero, 1}).code() == errc::not_held);
-  pool.complete(5);
+  CHECK(pool.pin({&zero, 1}).code() == errc::not_held);
+  CHECK(pool.pin({}).code() == errc::invalid_argument);
+  for (const std::uint32_t generation : {0U, 1U}) CHECK(pool.unpin({0, generation}).code() == errc::stale);
+  CHECK(pool.complete(5));
+  pool.complete_through(7);
+  CHECK(pool.arriving(9).value() == 0);
+  CHECK(pool.leaving().value() == 0);
+  CHECK(pool.audit(pave::no_tables(), {}, [](const pave::finding& /*found*/) {}).value() == 0);
   CHECK(pool.allocate({}));
   CHECK(pool.available().value() == 0);
 }
@@ -82,12 +89,14 @@ TEST_CASE("block_pool: a moved-from one has no capacity, and the other has all t
   block_pool<> pool = pool_of(5);
   const auto held = take(pool, 2);
   REQUIRE(pool.share({held.data(), 1}));
+  const auto token = pool.pin({held.data() + 1, 1}).value();
 
   block_pool<> moved = std::move(pool);
   check_empty(pool);  // NOLINT(bugprone-use-after-move)
   CHECK(moved.capacity().value() == 5);
   CHECK(moved.available().value() == 3);
   CHECK(moved.holders(held[0]) == 2);
+  CHECK(moved.holders(held[1]) == 2);
   check_conservation(moved);
 
   block_pool<> assigned = pool_of(9);
@@ -96,7 +105,10 @@ TEST_CASE("block_pool: a moved-from one has no capacity, and the other has all t
   CHECK(assigned.capacity().value() == 5);
   CHECK(assigned.available().value() == 3);
   REQUIRE(assigned.release(held));
+  CHECK(assigned.available().value() == 3);
+  REQUIRE(assigned.unpin(token));
   CHECK(assigned.available().value() == 4);
+  CHECK(assigned.unpin(token).code() == errc::stale);
   check_conservation(assigned);
 
   pool = pool_of(2);
@@ -300,6 +312,11 @@ TEST_CASE("block_pool: after create a pool takes no memory of its own", "[pool]"
   static_assert(noexcept(std::declval<block_pool<>&>().allocate({})));
   static_assert(noexcept(std::declval<block_pool<>&>().release({})));
   static_assert(noexcept(std::declval<block_pool<>&>().share({})));
+  static_assert(noexcept(std::declval<block_pool<>&>().pin({})));
+  static_assert(noexcept(std::declval<block_pool<>&>().unpin({})));
+  static_assert(noexcept(std::declval<block_pool<>&>().complete({})));
+  static_assert(noexcept(std::declval<block_pool<>&>().complete_through({})));
+  static_assert(noexcept(std::declval<block_pool<>&>().resize({})));
   static_assert(!std::is_copy_constructible_v<block_pool<>>, "two pools never own one block");
   static_assert(std::is_nothrow_move_constructible_v<block_pool<>>);
   SUCCEED();

@@ -38,6 +38,10 @@ static_assert(!converts<token_count, step_id>);
 static_assert(!converts<sequence_id, block_id>);
 static_assert(!converts<block_count, std::int64_t>, "a number comes out by value() only");
 static_assert(!converts<block_id, std::int32_t>);
+static_assert(std::is_same_v<block_id, pave::basic_block_id<std::int32_t>>);
+static_assert(!converts<block_id, pave::basic_block_id<std::int64_t>>, "nor does one width pass for another");
+static_assert(!converts<pave::basic_block_id<std::int64_t>, block_id>);
+static_assert(!converts<bool, pave::basic_block_id<std::uint8_t>>);
 static_assert(!converts<bool, block_count>, "a truth is no amount");
 static_assert(!converts<bool, block_id>);
 static_assert(!converts<double, block_count>, "half a block is none");
@@ -121,6 +125,53 @@ TEST_CASE("units: an integer that is no id becomes the id that no pool holds", "
   CHECK(block_id(2'999'999).index() == 2'999'999U);
   CHECK(block_id(3) < block_id(4));
   CHECK(block_id(3) != block_id(4));
+}
+
+TEMPLATE_TEST_CASE(
+    "units: an id of any width names what its integer can, and the rest becomes the id that no pool holds",
+    "[units]",
+    std::int8_t,
+    std::uint8_t,
+    std::int16_t,
+    std::uint16_t,
+    std::int32_t,
+    std::uint32_t,
+    std::int64_t,
+    std::uint64_t) {
+  using id = pave::basic_block_id<TestType>;
+  static_assert(std::is_same_v<typename id::value_type, TestType>);
+  static_assert(sizeof(id) == sizeof(TestType) && std::is_trivially_copyable_v<id> && std::is_standard_layout_v<id>);
+  CHECK(id().value() == static_cast<TestType>(-1));
+  CHECK(id(0).value() == 0);
+  CHECK(id(0) != id());
+  CHECK(id(id::most) != id());
+  CHECK(static_cast<std::int64_t>(id(id::most).value()) == id::most);
+  CHECK(id(id::most).index() == static_cast<std::size_t>(id::most));
+  if (id::most < most) CHECK(id(id::most + 1) == id());
+  CHECK(id(std::int64_t{-1}) == id());
+  CHECK(id(-128) == id());
+  CHECK(id((std::numeric_limits<std::int64_t>::min)()) == id());
+  CHECK(id(std::int8_t{100}).value() == 100);
+  CHECK(id(std::uint64_t{100}).value() == 100);
+  CHECK(id(3) < id(4));
+  CHECK_FALSE(id(4) < id(4));
+  CHECK(id(4) == id(std::int64_t{4}));
+  if (sizeof(TestType) < 8) {
+    CHECK(id((std::numeric_limits<std::uint64_t>::max)()) == id());
+    CHECK(id((std::int64_t{1} << (8 * sizeof(TestType))) + 7) == id());  // and is not cut to 7
+    CHECK(id(std::int64_t{1} << 62) == id());
+  }
+}
+
+TEST_CASE("units: the largest id of each width", "[units]") {
+  CHECK(pave::basic_block_id<std::int8_t>::most == 127);
+  CHECK(pave::basic_block_id<std::uint8_t>::most == 254);
+  CHECK(pave::basic_block_id<std::int16_t>::most == 32767);
+  CHECK(pave::basic_block_id<std::uint16_t>::most == 65534);
+  CHECK(block_id::most == 2147483647);
+  CHECK(pave::basic_block_id<std::uint32_t>::most == 4294967294);
+  CHECK(pave::basic_block_id<std::int64_t>::most == most);
+  CHECK(pave::basic_block_id<std::uint64_t>::most == most);
 }
 
 #ifdef __SIZEOF_INT128__

@@ -18,8 +18,29 @@ struct keeping_pool : pave::pool_policies {
   using free_list = pave::least_recently_released;
   using retention = pave::keep;
 };
+struct packed_pool : pave::pool_policies {
+  using free_list = pave::lowest_first;
+};
+struct locked_pool : pave::pool_policies {
+  using lock = pave::mutex;
+};
+struct per_thread_pool : pave::pool_policies {
+  using lock = pave::per_thread;
+};
 struct eager_tracker : pave::tracker_policies {
   using resume_gate = pave::first_chunk;
+};
+/// All slots of a pool that others name their stock policies in.
+struct waiting_pool : keeping_pool {
+  using id = pave::basic_block_id<std::int64_t>;
+  using sharing = pave::exclusive;
+  using fence = pave::after_step;
+  using observer = pave::event_log;
+};
+struct watched_pool : pave::pool_policies {
+  using id = pave::basic_block_id<std::uint16_t>;
+  using free_list = pave::least_recently_released;
+  using observer = pave::counters;
 };
 struct baseline_policies : pave::cache_policies {
   using planner = baseline_planner;
@@ -33,6 +54,9 @@ struct keeping_policies : pave::cache_policies {
 
 template class pave::block_pool<>;
 template class pave::block_pool<keeping_pool>;
+template class pave::block_pool<packed_pool>;
+template class pave::block_pool<locked_pool>;
+template class pave::block_pool<per_thread_pool>;
 template class pave::eviction_planner<>;
 template class pave::eviction_planner<baseline_planner>;
 template class pave::restore_tracker<>;
@@ -41,6 +65,18 @@ template class pave::kv_cache<>;
 template class pave::kv_cache<baseline_policies>;
 template class pave::kv_cache<keeping_policies>;
 
+template class pave::block_pool<waiting_pool>;
+template class pave::block_pool<watched_pool>;
+template class pave::basic_block_id<std::int16_t>;
+template class pave::basic_block_id<std::uint64_t>;
+template struct pave::basic_kept_block<pave::basic_block_id<std::int64_t>>;
+template struct pave::basic_no_tables<pave::block_id>;
+template struct pave::joined_tables<pave::no_tables, pave::no_tables>;
+template class pave::detail::observer_ref<pave::counters>;
+template class pave::detail::holder_words<std::uint8_t, 1, 1>;
+template struct pave::detail::pool_contracts<waiting_pool>;
+
+template class pave::result<pave::pin_token>;
 template class pave::result<pave::kv_cache<>>;
 template class pave::result<pave::block_count>;
 template class pave::result<pave::kept_block>;
@@ -59,6 +95,9 @@ template class pave::detail::amount<pave::token_tag>;
 template class pave::detail::amount<pave::byte_tag>;
 template class pave::detail::buffer<pave::block_id>;
 template class pave::detail::lock_scope<pave::unlocked>;
+template class pave::detail::block_credits<pave::std_atomics>;
+template class pave::detail::block_stacks<pave::std_atomics>;
+template class pave::detail::shared_holders<pave::std_atomics>;
 template class pave::detail::zero_on_move<std::size_t>;
 
 namespace {
@@ -122,6 +161,20 @@ bool revives() {
   return good;
 }
 
+/// Free blocks that follow each other are given together, the lowest first.
+bool gives_runs() {
+  auto pool = pave::block_pool<packed_pool>::create({200}).value();
+  std::array<pave::block_id, 200> all;
+  pool.allocate_runs(all).value();
+  bool good = holds(all[0] == 0 && all[199] == 199, "a new pool is one run");
+  pool.release({all.data() + 3, 2}).value();
+  pool.release({all.data() + 60, 70}).value();
+  good = holds(pool.longest_run() == 70, "the longest run is known") && good;
+  pool.allocate_runs({all.data(), 70}).value();
+  good = holds(all[0] == 60 && all[69] == 129 && pool.longest_run() == 2, "and given") && good;
+  return good;
+}
+
 /// The planner alone, over an engine's own tables.
 bool plans_over_tables() {
   using view = pave::block_table_candidates<std::int64_t>;
@@ -140,6 +193,34 @@ bool plans_over_tables() {
   return good;
 }
 
+/// A transfer holds a block past its sequence, and a step past both; all of it is watched, and an audit finds it well.
+bool waits_for_transfer_and_step() {
+  using pool_type = pave::block_pool<waiting_pool>;
+  pave::event_log log;
+  bool good = holds(log.reserve(8), "a log has memory");
+  auto pool = pool_type::create({3}, log).value();
+  std::array<pool_type::id_type, 3> blocks;
+  pool.allocate(blocks).value();
+  const pave::pin_token token = pool.pin({blocks.data(), 1}).value();
+  good = holds(pool.share(blocks).code() == pave::errc::table_full, "a block has one sequence") && good;
+  pool.release(blocks, 2).value();
+  pool.unpin(token, 1).value();
+  good = holds(pool.available() == 0 && pool.arriving(2) == 3, "all are on their way") && good;
+  pool.complete(2).value();
+  pool.complete_through(1);
+  pool.resize(2).value();
+  good = holds(pool.available() == 2 && pool.fenced() == 0, "and come, and one goes") && good;
+  std::array<std::uint32_t, 3> scratch{};
+  const auto audited =
+      pool.audit(pave::basic_no_tables<pool_type::id_type>(), scratch, [&](const pave::finding& found) {
+        std::array<char, 128> room{};
+        good = holds(false, pave::to_words(found, room));
+      });
+  good = holds(audited && *audited == 0, "an audit finds nothing") && good;
+  good = holds(log.seen() == 8 && log[7].kind == pave::event_kind::resized, "the log has all that happened") && good;
+  return holds(pave::as_integers(pave::span<const pool_type::id_type>(blocks))[2] == 2, "ids are integers") && good;
+}
+
 }  // namespace
 
 int main() {
@@ -147,6 +228,8 @@ int main() {
   good = cuts_and_restores<baseline_policies>(2) && good;
   good = cuts_and_restores<keeping_policies>(1) && good;
   good = revives() && good;
+  good = gives_runs() && good;
   good = plans_over_tables() && good;
+  good = waits_for_transfer_and_step() && good;
   return good ? 0 : 1;
 }

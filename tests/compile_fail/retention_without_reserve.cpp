@@ -1,4 +1,4 @@
-// expect: pave: a retention policy needs `bool reserve(block_count capacity)`
+// expect: pave: a retention policy needs `bool reserve(block_count ids)`
 // SPDX-License-Identifier: Apache-2.0
 // A retention policy that takes no memory when the pool is made is refused, and told what it lacks.
 #include <pave/pave.hpp>

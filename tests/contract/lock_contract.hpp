@@ -49,7 +49,15 @@ void check_lock() {
     REQUIRE(pool.release(blocks));
     CHECK_FALSE(pool.release(blocks));
     CHECK_FALSE(pool.share(blocks));
-    pool.complete(1);
+    const auto held = take(pool, 1);
+    const auto token = pool.pin(held);
+    REQUIRE(token);
+    CHECK(pool.unpin(*token));
+    CHECK_FALSE(pool.unpin(*token));
+    CHECK(pool.complete(1));
+    pool.complete_through(2);
+    REQUIRE(pool.resize(2));
+    CHECK(pool.leaving() == (held[0] == pave::block_id(2) ? 1 : 0));
     check_conservation(pool);
   }
 }

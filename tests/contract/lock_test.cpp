@@ -84,9 +84,48 @@ struct guarded_retention : pave::keep {
     return pave::keep::generation(block);
   }
 };
+struct guarded_fence : pave::after_step {
+  void used(pave::block_id block, pave::step_id last_use) {
+    expect_locked();
+    pave::after_step::used(block, last_use);
+  }
+  template <class Sink>
+  void complete(pave::step_id step, Sink&& available) {
+    expect_locked();
+    pave::after_step::complete(step, available);
+  }
+  pave::block_count fenced() const {
+    expect_locked();
+    return pave::after_step::fenced();
+  }
+  pave::block_count arriving(pave::step_id by) const {
+    expect_locked();
+    return pave::after_step::arriving(by);
+  }
+};
+struct guarded_sharing : pave::counted {
+  std::uint32_t holders(pave::block_id block) const {
+    expect_locked();
+    return pave::counted::holders(block);
+  }
+  bool pin(pave::block_id block) {
+    expect_locked();
+    return pave::counted::pin(block);
+  }
+  void unpin(pave::block_id block) {
+    expect_locked();
+    pave::counted::unpin(block);
+  }
+};
+struct guarded_observer {
+  static void notice(const pave::event& /*what*/) { expect_locked(); }
+};
 struct guarded_policies : watched_policies {
   using free_list = guarded_list;
+  using sharing = guarded_sharing;
+  using fence = guarded_fence;
   using retention = guarded_retention;
+  using observer = guarded_observer;
 };
 
 }  // namespace
@@ -94,14 +133,14 @@ struct guarded_policies : watched_policies {
 TEMPLATE_TEST_CASE("contract: a lock locks and unlocks, and moves while unlocked",
                    "[contract][pool]",
                    pave::unlocked,
+                   pave::mutex,
                    watched_lock) {
   pave_tests::check_lock<TestType>();
 }
 
 TEST_CASE("block_pool: every member that looks or writes holds the lock once, and gives it back", "[pool]") {
-  auto made = pave::block_pool<guarded_policies>::create({4});
-  REQUIRE(made);
-  auto pool = std::move(*made);
+  guarded_observer observer;
+  auto pool = pave::block_pool<guarded_policies>::create({4}, observer).value();
   const auto state = watched_lock::latest();
   int times = state->times;
   const auto locked_once = [&] {
@@ -125,7 +164,17 @@ TEST_CASE("block_pool: every member that looks or writes holds the lock once, an
   CHECK(locked_once());
   CHECK_FALSE(pool.release(two));
   CHECK(locked_once());
-  pool.complete(1);
+  CHECK(pool.complete(1));
+  CHECK(locked_once());
+  CHECK_FALSE(pool.complete(1));
+  CHECK(locked_once());
+  pool.complete_through(2);
+  CHECK(locked_once());
+  CHECK(pool.arriving(3).value() == 0);
+  CHECK(locked_once());
+  CHECK(pool.capacity().value() == 4);
+  CHECK(locked_once());
+  CHECK(pool.leaving().value() == 0);
   CHECK(locked_once());
   CHECK(pool.available().value() == 4);
   CHECK(locked_once());
@@ -159,5 +208,31 @@ TEST_CASE("block_pool: every member that looks or writes holds the lock once, an
   CHECK_FALSE(pool.acquire({&kept, 1}, {}));
   CHECK(locked_once());
   pool.forget_content();
+  CHECK(locked_once());
+
+  const auto token = pool.pin({two.data(), 1}).value();
+  CHECK(locked_once());
+  CHECK_FALSE(pool.pin({}));
+  CHECK(locked_once());
+  CHECK_FALSE(pool.pin(nine));
+  CHECK(locked_once());
+  REQUIRE(pool.unpin(token));
+  CHECK(locked_once());
+  CHECK_FALSE(pool.unpin(token));
+  CHECK(locked_once());
+  REQUIRE(pool.resize(6));
+  CHECK(locked_once());
+  CHECK_FALSE(pool.resize(0));
+  CHECK(locked_once());
+  std::vector<std::uint32_t> scratch(6);
+  int findings = 0;
+  const auto say = [&](const pave::finding& /*found*/) {
+    expect_locked();
+    ++findings;
+  };
+  CHECK(pool.audit(pave::no_tables(), scratch, say));
+  CHECK(locked_once());
+  CHECK(findings == 2);
+  CHECK_FALSE(pool.audit(pave::no_tables(), {}, say));
   CHECK(locked_once());
 }

@@ -27,7 +27,7 @@ struct pool_with_retention : pave::pool_policies {
 template <class Retention>
 void check_retention() {
   static_assert(pave::is_retention_v<Retention>);
-  static_assert(std::is_move_constructible_v<Retention> && std::is_move_assignable_v<Retention>);
+  static_assert(std::is_nothrow_move_constructible_v<Retention> && std::is_nothrow_move_assignable_v<Retention>);
   constexpr bool keeps = Retention::keeps_content;
 
   SECTION("there is no content at first") {
@@ -50,6 +50,43 @@ void check_retention() {
       for (std::size_t block = 0; block < 3; ++block) CHECK(retention.generation(block) == expected[block]);
     }
     CHECK(expected[2] == 0);
+  }
+
+  SECTION("a content that is lost has no generation, and the next one none that was there before") {
+    Retention retention;
+    REQUIRE(retention.reserve(3));
+    retention.renew(0);
+    retention.renew(1);
+    const std::uint32_t first = retention.generation(1);
+    const std::uint32_t other = retention.generation(0);
+    retention.lose(1);
+    CHECK(retention.generation(1) == 0);
+    retention.lose(1);
+    CHECK(retention.generation(1) == 0);
+    CHECK(retention.generation(0) == other);
+    retention.renew(1);
+    CHECK((retention.generation(1) != 0) == keeps);
+    CHECK((retention.generation(1) != first) == keeps);
+    retention.lose(2);  // which never had any
+    CHECK(retention.generation(2) == 0);
+    retention.renew(2);
+    CHECK((retention.generation(2) != 0) == keeps);
+  }
+
+  SECTION("more ids keep what is there") {
+    Retention retention;
+    REQUIRE(retention.reserve(2));
+    retention.renew(0);
+    retention.renew(1);
+    retention.lose(1);
+    const std::uint32_t known = retention.generation(0);
+    REQUIRE(retention.reserve(40));
+    CHECK(retention.generation(0) == known);
+    CHECK(retention.generation(1) == 0);
+    for (int block = 2; block < 40; ++block) CHECK(retention.generation(block) == 0);
+    retention.renew(39);
+    REQUIRE(retention.reserve(1));
+    CHECK((retention.generation(39) != 0) == keeps);
   }
 
   SECTION("it moves with all that it knows") {

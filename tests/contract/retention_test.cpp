@@ -7,7 +7,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <vector>
 
 namespace {
@@ -19,25 +18,34 @@ class tells_seven_apart {
  public:
   static constexpr bool keeps_content = true;
 
-  bool reserve(pave::block_count capacity) {
-    contents_.assign(static_cast<std::size_t>(capacity.value()), 0);
+  bool reserve(pave::block_count ids) {
+    const auto size = static_cast<std::size_t>(ids.value());
+    if (size > contents_.size()) contents_.resize(size);
     return true;
   }
-  void renew(pave::block_id block) { contents_[block.index()] += 1; }
+  void renew(pave::block_id block) {
+    contents_[block.index()].count += 1;
+    contents_[block.index()].is_there = true;
+  }
+  void lose(pave::block_id block) { contents_[block.index()].is_there = false; }
   std::uint32_t generation(pave::block_id block) const {
-    const std::uint64_t contents = contents_[block.index()];
-    return contents == 0 ? 0 : static_cast<std::uint32_t>((contents - 1) % 7 + 1);
+    const content& last = contents_[block.index()];
+    return last.is_there ? static_cast<std::uint32_t>((last.count - 1) % 7 + 1) : 0;
   }
 
  private:
-  std::vector<std::uint64_t> contents_;  // so many were in each block
+  struct content {
+    std::uint64_t count = 0;  // so many were in this block
+    bool is_there = false;
+  };
+  std::vector<content> contents_;
 };
 
 static_assert(!pave::forget::keeps_content);
 static_assert(pave::keep::keeps_content);
 static_assert(!pave::is_retention_v<int>);
 
-/// The counts of a `keep`: to come to their end by calls would take 2^32 of them. An explicit instantiation may name
+/// The counts of a `keep`: to come to their end by calls would take 2^31 of them. An explicit instantiation may name
 /// what is private.
 pave::detail::buffer<std::uint32_t>& counts_of(pave::keep& retention);
 template <pave::detail::buffer<std::uint32_t> pave::keep::*Counts>
@@ -68,13 +76,16 @@ TEST_CASE("keep: a block's contents are counted from 1, each block's on its own"
   CHECK(retention.generation(1) == 0);
 }
 
-TEST_CASE("keep: after 2^32 − 1 contents the count starts anew from 1, and passes over 0", "[pool]") {
-  constexpr std::uint32_t most = (std::numeric_limits<std::uint32_t>::max)();
+TEST_CASE("keep: after 2^31 − 1 contents the count starts anew from 1, and passes over 0", "[pool]") {
+  constexpr std::uint32_t most = 0x7fffffffU;
+  const bool is_lost_before = GENERATE(false, true);
   pave::keep retention;
   REQUIRE(retention.reserve(2));
   counts_of(retention)[1] = most - 1;
+  if (is_lost_before) retention.lose(1);
   retention.renew(1);
   CHECK(retention.generation(1) == most);
+  if (is_lost_before) retention.lose(1);
   retention.renew(1);
   CHECK(retention.generation(1) == 1);
   retention.renew(1);

@@ -3,6 +3,7 @@
 #ifndef PAVE_TESTS_CONTRACT_REVIVING_FREE_LIST_CONTRACT_HPP
 #define PAVE_TESTS_CONTRACT_REVIVING_FREE_LIST_CONTRACT_HPP
 
+#include "contract/free_list_contract.hpp"
 #include "model/random.hpp"
 #include "support/catch.hpp"
 #include "support/keeping.hpp"
@@ -25,30 +26,6 @@ struct keeping_with_free_list : pave::pool_policies {
   using free_list = FreeList;
   using retention = pave::keep;
 };
-
-/// A list of 0 … capacity − 1 in a mixed order, the same one for the same seed.
-template <class FreeList>
-FreeList mixed_list(std::int64_t capacity, std::uint64_t seed) {
-  FreeList list;
-  REQUIRE(list.reserve(capacity));
-  std::vector<pave::block_id> out(static_cast<std::size_t>(capacity));
-  list.take(out);
-  random_source random(seed);
-  while (!out.empty()) {
-    const std::size_t at = random.index(out.size());
-    list.put(out[at], random.one_in(3) ? pave::content::worthless : pave::content::worth_keeping);
-    out.erase(out.begin() + static_cast<std::ptrdiff_t>(at));
-  }
-  return list;
-}
-
-/// Takes all that is in the list: its order.
-template <class FreeList>
-std::vector<std::int32_t> order_of(FreeList& list) {
-  std::vector<pave::block_id> all(static_cast<std::size_t>(list.size().value()));
-  list.take(all);
-  return values(all);
-}
 
 /// `order` without the first `count` of `removed`.
 inline std::vector<std::int32_t> without(std::vector<std::int32_t> order,
@@ -75,15 +52,12 @@ void check_reviving_free_list() {
   static_assert(pave::can_revive_v<FreeList>);
 
   SECTION("a block is removed once, and given again only after it was put") {
-    FreeList list;
-    REQUIRE(list.reserve(5));
+    FreeList list = list_of<FreeList>(0, 5);
     CHECK(list.remove(2));
     CHECK(list.size().value() == 4);
     CHECK_FALSE(list.remove(2));
     CHECK(list.size().value() == 4);
-    std::vector<std::int32_t> others = order_of(list);
-    std::sort(others.begin(), others.end());
-    CHECK(others == std::vector<std::int32_t>{0, 1, 3, 4});
+    CHECK(sorted_order_of(list) == std::vector<std::int32_t>{0, 1, 3, 4});
     CHECK_FALSE(list.remove(2));
     list.put(2, pave::content::worth_keeping);
     CHECK(list.size().value() == 1);
@@ -94,10 +68,8 @@ void check_reviving_free_list() {
   }
 
   SECTION("a block that was taken is not there to remove") {
-    FreeList list;
-    REQUIRE(list.reserve(6));
-    std::vector<pave::block_id> taken(4);
-    list.take(taken);
+    FreeList list = list_of<FreeList>(0, 6);
+    const std::vector<pave::block_id> taken = take_from(list, 4);
     for (const pave::block_id block : taken) CHECK_FALSE(list.remove(block));
     CHECK(list.size().value() == 2);
     for (const pave::block_id block : taken) {
@@ -128,6 +100,32 @@ void check_reviving_free_list() {
     }
   }
 
+  SECTION("what was withdrawn is not there to remove, until it is added again") {
+    FreeList list = list_of<FreeList>(0, 70);
+    CHECK(list.remove(66));
+    list.withdraw(65);
+    for (const std::int32_t block : counting(65, 5)) CHECK_FALSE(list.remove(block));
+    CHECK(list.size().value() == 65);
+    list.add(68, 70);
+    CHECK(list.remove(68));
+    CHECK_FALSE(list.remove(67));
+    CHECK(list.remove(64));
+    CHECK(list.size().value() == 65);
+  }
+
+  SECTION("what is removed stays out while the list grows, and a removal after that can be undone") {
+    auto list = mixed_list<FreeList>(6, 1);
+    auto twin = mixed_list<FreeList>(6, 1);
+    CHECK(list.remove(4));
+    CHECK(twin.remove(4));
+    REQUIRE(list.reserve(300));
+    CHECK_FALSE(list.remove(4));
+    CHECK_FALSE(list.remove(299));
+    CHECK(list.remove(2));
+    list.undo_remove(2);
+    CHECK(order_of(list) == order_of(twin));
+  }
+
   SECTION("it moves with all that it holds") {
     auto list = mixed_list<FreeList>(6, 1);
     auto twin = mixed_list<FreeList>(6, 1);
@@ -152,12 +150,9 @@ void check_reviving_free_list() {
       std::vector<pave::block_id> out;
       for (int call = 0; call < 100; ++call) {
         if (random.one_in(3)) {
-          std::vector<pave::block_id> taken(
-              static_cast<std::size_t>(random.between(0, (std::min<std::int64_t>)(3, list.size().value()))));
-          std::vector<pave::block_id> twins(taken.size());
-          list.take(taken);
-          twin.take(twins);
-          expect(taken == twins, "both give the same blocks");
+          const std::size_t count = random.index(static_cast<std::size_t>(list.size().value()) + 1);
+          const auto taken = take_from(list, (std::min)(count, std::size_t{3}));
+          expect(taken == take_from(twin, taken.size()), "both give the same blocks");
           out.insert(out.end(), taken.begin(), taken.end());
         } else if (random.one_in(2) && !out.empty()) {
           const std::size_t at = random.index(out.size());
