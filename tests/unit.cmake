@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# pave_tests: every *_test.cpp below tests/ in one program, so that two definitions of one thing would clash.
+# pave_tests: every *_test.cpp below tests/ (with the pools of model/every_pool*.cpp) in one program, so that two
+# definitions of one thing would clash; and pave_thread_tests: those that start threads, for the thread sanitizer.
 pave_find(Catch2 catch2 catch2 catch2)
 
 if(Catch2_VERSION VERSION_LESS 3)
@@ -34,22 +35,45 @@ else()
   endif()
 endif()
 
-file(GLOB_RECURSE sources CONFIGURE_DEPENDS *_test.cpp)
-if(NOT PAVE_BUILD_EXAMPLES)
-  message(STATUS "PAVE_BUILD_EXAMPLES is off: the tests of the replay (tests/replay) are left out")
-  list(FILTER sources EXCLUDE REGEX "/tests/replay/")
-endif()
-
 # clang 19 holds it against C++17 that Catch2's own macros omit an argument, and must hear of it after -Wpedantic;
 # what pave's headers use, tests/compile sees.
 add_library(pave_catch2 INTERFACE)
 target_link_libraries(pave_catch2 INTERFACE ${catch2_library})
 target_compile_options(pave_catch2 INTERFACE $<$<CXX_COMPILER_ID:Clang,AppleClang>:-Wno-c++20-extensions>)
 
-add_executable(pave_tests ${sources} ${catch2_main})
-target_include_directories(pave_tests PRIVATE "${CMAKE_CURRENT_SOURCE_DIR}")
-target_link_libraries(pave_tests PRIVATE pave::pave pave_warnings pave_catch2)
-target_precompile_headers(pave_tests PRIVATE support/catch.hpp)
+list(APPEND CMAKE_MODULE_PATH "${Catch2_DIR}")
+include(Catch)
+find_package(Threads REQUIRED)
+
+# pave_add_test_program(<target> <source>...): a program of Catch2 tests, and a test of ctest for each of its cases.
+function(pave_add_test_program target)
+  add_executable(${target} ${ARGN} ${catch2_main})
+  target_include_directories(${target} PRIVATE "${CMAKE_CURRENT_SOURCE_DIR}" "${PROJECT_SOURCE_DIR}/bench")
+  target_link_libraries(${target} PRIVATE pave::pave pave_warnings pave_catch2 Threads::Threads)
+  target_precompile_headers(${target} PRIVATE support/catch.hpp)
+  # The inner quotes keep the prefix's last space on its way through a command line of cmake.
+  catch_discover_tests(
+    ${target}
+    TEST_PREFIX "'${PAVE_TEST_PREFIX}: '"
+    PROPERTIES LABELS "${PAVE_TEST_PREFIX}"
+  )
+endfunction()
+
+if("threads" IN_LIST PAVE_TEST_GROUPS)
+  file(GLOB sources CONFIGURE_DEPENDS threads/*_test.cpp)
+  pave_add_test_program(pave_thread_tests ${sources})
+endif()
+if(NOT "unit" IN_LIST PAVE_TEST_GROUPS)
+  return()
+endif()
+
+file(GLOB_RECURSE sources CONFIGURE_DEPENDS *_test.cpp model/every_pool*.cpp)
+if(NOT PAVE_BUILD_EXAMPLES)
+  message(STATUS "PAVE_BUILD_EXAMPLES is off: the tests of the replay (tests/replay) are left out")
+  list(FILTER sources EXCLUDE REGEX "/tests/replay/")
+endif()
+
+pave_add_test_program(pave_tests ${sources})
 target_compile_definitions(
   pave_tests PRIVATE PAVE_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
                      PAVE_DEFAULT_DATA_DIR="${PROJECT_SOURCE_DIR}/../shared/data"
@@ -60,12 +84,3 @@ if(PAVE_BUILD_EXAMPLES)
   target_compile_definitions(pave_tests PRIVATE PAVE_REPLAY_BINARY="$<TARGET_FILE:pave-replay>")
   add_dependencies(pave_tests pave-replay)
 endif()
-
-list(APPEND CMAKE_MODULE_PATH "${Catch2_DIR}")
-include(Catch)
-# The inner quotes keep the prefix's last space on its way through a command line of cmake.
-catch_discover_tests(
-  pave_tests
-  TEST_PREFIX "'${PAVE_TEST_PREFIX}: '"
-  PROPERTIES LABELS "${PAVE_TEST_PREFIX}"
-)
