@@ -30,9 +30,27 @@ inline pave::kv_cache_options small(std::int64_t blocks) {
   return options;
 }
 
+/// The same, with four steps in flight.
+inline pave::kv_cache_options small_with_steps(std::int64_t blocks) {
+  pave::kv_cache_options options = small(blocks);
+  options.steps_in_flight = 4;
+  return options;
+}
+
 /// Free blocks keep what is in them, and go out again the later, the later they came free.
 struct keep_policies : pave::cache_policies {
   using pool = keeping<>;
+};
+/// A released block is on its way until the last step that used it is done.
+struct fence_policies : pave::cache_policies {
+  struct pool : pave::pool_policies {
+    using fence = pave::after_step;
+  };
+};
+struct keep_and_fence_policies : pave::cache_policies {
+  struct pool : keeping<> {
+    using fence = pave::after_step;
+  };
 };
 
 template <class Policies = pave::cache_policies>

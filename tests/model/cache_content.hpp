@@ -28,6 +28,8 @@ class content_model {
 
   /// A block came free; what it has is worth keeping, or not.
   void freed(std::int32_t block, bool is_worth_keeping) { at(block).freed = is_worth_keeping ? ++releases_ : 0; }
+  /// It came free at the same time as the one before, in whatever order.
+  void goes_with_last(std::int32_t block) { at(block).freed = --releases_; }
   /// The greater, the later a block goes out; 0 where nothing in it is worth keeping.
   [[nodiscard]] std::int64_t turn(std::int32_t block) const { return at(block).freed; }
 

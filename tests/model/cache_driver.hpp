@@ -145,7 +145,28 @@ class cache_driver {
     model.complete(step);
     check();
     for (const auto& [arrival, s] : model.sequences) {
-      expect(model.stream.holds(s.table, s.computed, s.tokens), "what counts as computed has the right content");
+      expect(model.holds_computed(s), "what counts as computed has the right content");
+    }
+  }
+
+  /// A sequence comes that begins as another one does.
+  pave::sequence_id fork(pave::sequence_id parent, std::int64_t rank) {
+    if constexpr (cache_type::pool_type::can_share) {
+      const model_sequence* s = model.find(parent);
+      const bool is_full = model.sequences.size() == static_cast<std::size_t>(model.options.sequences);
+      model_answer expected;
+      if (is_full) expected.code = pave::errc::table_full;
+      if (s == nullptr) expected.code = pave::errc::stale;
+      const pave::result<pave::sequence_id> id = cache_.fork(parent, rank);
+      if (!agree(id, expected)) return {};
+      expect(model.find(*id) == nullptr && std::count(model.ended.begin(), model.ended.end(), *id) == 0,
+             "an id is given out once");
+      expect(twin_.fork(parent, rank).value() == *id, "law 10: the twin gives the same id");
+      model.fork(*s, *id, rank, random);
+      check();
+      return *id;
+    } else {
+      return {};
     }
   }
 
@@ -153,27 +174,44 @@ class cache_driver {
   /// @return whether the sequence goes on
   bool grow(pave::sequence_id id, std::int64_t tokens, std::size_t room) {
     model_sequence* s = model.find(id);
+    const bool is_solvent = model.is_solvent();
     const model_growth expected = answer_to_grow(model, s, tokens, room);
-    const std::int64_t goal = s == nullptr ? 0 : s->scheduled + (expected.parks ? tokens : 0);
+    const std::int64_t goal =
+        s == nullptr ? 0 : s->scheduled + (expected.answer.code == pave::errc::ok || expected.parks ? tokens : 0);
     pave::cut_list cuts = list(room_, room);
     const pave::result<pave::growth> grown = cache_.grow_or_reclaim(id, tokens, cuts);
     expect(same_cuts(cuts.used(), expected.cuts), "the cuts are those of a plan made block by block");
-    if (!agree(grown, expected.answer, expected.parks) && !expected.parks) return false;
+    const bool is_done = expected.answer.code == pave::errc::ok;
+    if (!is_done && !expected.parks) {
+      agree(grown, expected.answer);
+      return false;
+    }
     pave::cut_list twin_cuts = list(twin_room_, room);
     const pave::result<pave::growth> of_twin = twin_.grow_or_reclaim(id, tokens, twin_cuts);
     expect(of_twin.code() == grown.code() && same_cuts(twin_cuts.used(), cuts.used()),
            "law 10: the twin makes the same cuts");
     apply(cuts.used());
     if (expected.parks) {
+      expect_refused(grown, expected.answer);
       model.park(*s, goal);
       check();
       return false;
     }
+    const bool copies = expected.copies && model.copies(*s, tokens);
+    const bool asks = expected.takes > 0 || expected.copies;
+    if (asks && has_to_wait(*s, expected.takes + (copies ? 1 : 0), is_solvent && !cuts.used().empty(), grown)) {
+      model.park(*s, goal);
+      check();
+      return false;
+    }
+    expect(grown.has_value(), "what is there is given");
     expect(grown->tokens == pave::token_range{s->scheduled, s->scheduled + tokens},
            "growth names the positions to compute");
     expect(grown->blocks == pave::block_range{s->held(), s->held() + expected.takes},
            "growth names the new entries of the table");
+    make_copy(*s, copies, grown->copy);
     model.take(*s, fresh_blocks(*s));
+    if (asks) model.keep_to_what_is_there();
     model.schedule(*s, tokens, random);
     check();
     return true;
@@ -182,6 +220,7 @@ class cache_driver {
   /// @return how many tokens the step computes of the one that came in, if one did
   std::optional<std::int64_t> restore_next(std::int64_t budget, std::size_t room) {
     model_sequence* s = model.first_in_line();
+    const bool is_solvent = model.is_solvent();
     model_answer expected;
     model_need need;
     model_plan plan;
@@ -193,25 +232,41 @@ class cache_driver {
       expected.code = pave::errc::nothing_waits;
     } else {
       need = need_of(model, *s, budget);
-      const std::int64_t shortage = need.takes - model.available();
-      expected = plan_for(model, *s, shortage + need.headroom, true, need.found).answer(room);
+      const std::int64_t shortage = need.takes + (need.copies ? 1 : 0) - model.counts_on(*s);
+      expected = plan_with_copy(model, *s, shortage + need.headroom, true, need.copies, need.found).answer(room);
       if (expected.code == pave::errc::ok) {
-        plan = plan_for(model, *s, shortage, true, need.found);
-        expect_lawful(model, *s, std::max<std::int64_t>(0, shortage), plan.cuts, need.found);
+        plan = plan_with_copy(model, *s, shortage, true, need.copies, need.found);
+        expect_lawful(model, *s, std::max<std::int64_t>(0, shortage), plan.cuts, need.found, need.copies);
       }
     }
     pave::cut_list cuts = list(room_, room);
     const pave::result<pave::restore> next = cache_.next_restore(budget, cuts);
     expect(same_cuts(cuts.used(), plan.cuts), "the cuts are those of a plan made block by block");
-    if (!agree(next, expected)) return std::nullopt;
+    if (expected.code != pave::errc::ok) {
+      agree(next, expected);
+      return std::nullopt;
+    }
     pave::cut_list twin_cuts = list(twin_room_, room);
-    const pave::restore of_twin = twin_.next_restore(budget, twin_cuts).value();
-    expect(of_twin.sequence == next->sequence && same_cuts(twin_cuts.used(), cuts.used()),
+    const pave::result<pave::restore> of_twin = twin_.next_restore(budget, twin_cuts);
+    expect(of_twin.code() == next.code() && same_cuts(twin_cuts.used(), cuts.used()),
            "law 10: the twin restores the same");
-    expect(next->sequence == s->id, "law 6: the most important one comes in first");
-    expect(next->resumed == (s->state == pave::sequence_state::parked), "a restore says whether the sequence had run");
     for (const pave::cut& c : cuts.used()) expect(c.was_parked, "law 6: nobody is stopped for a sequence that waits");
     apply(cuts.used());
+    const bool copies = need.copies && model.copies(*s, need.tokens);
+    const std::vector<std::int32_t> still_found = model.found_by(*s);
+    const auto is_free = [&](std::int32_t block) { return model.is_free(block); };
+    need.takes = need.fresh + std::count_if(need.found.begin(), need.found.end(), is_free);
+    const std::int64_t on_their_way = static_cast<std::int64_t>(need.found.size() - still_found.size());
+    std::int64_t until = 0;
+    for (const pave::cut& c : cuts.used()) until = std::max(until, model.find(c.sequence)->last_use());
+    const bool was_short = is_solvent && !cuts.used().empty();
+    if (has_to_wait(*s, need.takes + (copies ? 1 : 0), was_short, next, on_their_way, until)) {
+      check();
+      return std::nullopt;
+    }
+    expect(next.has_value() && of_twin->sequence == next->sequence, "what is there is given");
+    expect(next->sequence == s->id, "law 6: the most important one comes in first");
+    expect(next->resumed == (s->state == pave::sequence_state::parked), "a restore says whether the sequence had run");
     expect(next->found == pave::token_range{s->scheduled, need.start}, "all that is still there is found");
     expect(next->tokens == pave::token_range{need.start, need.start + need.tokens},
            "a restore names the positions to compute");
@@ -221,7 +276,9 @@ class cache_driver {
     expect(fresh.size() >= need.found.size() && std::equal(need.found.begin(), need.found.end(), fresh.begin()),
            "the found blocks come first");
     fresh.erase(fresh.begin(), fresh.begin() + static_cast<std::ptrdiff_t>(need.found.size()));
+    make_copy(*s, copies, next->copy);
     model.come_in(*s, need.found, fresh);
+    model.keep_to_what_is_there();
     model.schedule(*s, need.tokens, random);
     check();
     return need.tokens;
@@ -264,6 +321,12 @@ class cache_driver {
     expect(*done == expected.freed && twin_.commit(requester, cuts).value() == expected.freed,
            "law 2: what the plan said comes free");
     apply(cuts);
+    if (model.options.delays && expected.freed > 0) {
+      model_sequence& s = *model.find(requester);
+      s.promised += expected.freed;
+      s.promised_by = model.when(s, s.promised);
+    }
+    model.keep_to_what_is_there();
     check();
   }
 
@@ -278,7 +341,8 @@ class cache_driver {
     const bool is_held =
         block >= 0 && block < model.options.blocks && model.holders()[static_cast<std::size_t>(block)] > 0;
     const std::vector<pave::block_id> blocks{block};
-    if (!agree(cache_.pool().share(blocks), {is_held ? pave::errc::ok : pave::errc::not_held})) return;
+    const pave::errc of_held = cache_type::pool_type::can_share ? pave::errc::ok : pave::errc::table_full;
+    if (!agree(cache_.pool().share(blocks), {is_held ? of_held : pave::errc::not_held, 0})) return;
     twin_.pool().share(blocks).value();
     model.share_outside(block);
     check();
@@ -318,7 +382,7 @@ class cache_driver {
     expect_same_state(twin_, model);
     expect_same_content(cache_, model);
     for (const prefix_note& note : notes.all()) {
-      expect(cache_.pool().is_kept(note.kept) == (model.options.keeps_content && model.content.is_there(note.content)),
+      expect(cache_.pool().is_kept(note.kept) == model.is_kept(note.content),
              "content is there until its block is reused, left as worthless or written anew");
     }
   }
@@ -348,6 +412,43 @@ class cache_driver {
     expect(result.error().missing == expected.missing, "the cache and the model miss the same number of blocks");
     if (!result && !parks) expect_same_state(cache_, model);
     return result.has_value();
+  }
+
+  template <class Result>
+  static void expect_refused(const Result& result, const model_answer& expected) {
+    expect(result.code() == expected.code, "the cache and the model give the same answer");
+    expect(result.error().missing == expected.missing, "the cache and the model miss the same number of blocks");
+    expect(result.error().arriving == 0, "what cannot be had is not on its way");
+  }
+  /// Whether blocks that a sequence takes are on their way: they are promised to it, and it has to wait.
+  template <class Result>
+  bool has_to_wait(model_sequence& s,
+                   std::int64_t takes,
+                   bool was_short,
+                   const Result& result,
+                   std::int64_t on_their_way = 0,
+                   std::int64_t until = 0) {
+    const std::int64_t missing = std::max(takes - model.available_to(s), on_their_way);
+    if (was_short && !model.options.whole_victims)
+      expect(model.counts_on(s) == takes, "law 2: it counts on just what it takes");
+    s.promised = 0;
+    if (missing <= 0) return false;
+    expect(model.options.delays, "blocks are on their way only where a fence delays them");
+    s.promised = takes;
+    s.promised_by = on_their_way > 0 ? std::max(until, model.when(s, takes)) : model.when(s, takes);
+    expect(result.code() == pave::errc::shortage, "it has to wait for what is on its way");
+    expect(result.error().missing == missing && result.error().arriving == missing, "and hears how much that is");
+    expect(result.error().by == s.promised_by, "and by which step it is there");
+    return true;
+  }
+  void make_copy(model_sequence& s, bool copies, const std::optional<pave::block_copy>& copy) {
+    expect(copies == copy.has_value(), "who writes into a block that others hold gets a copy of it, and nobody else");
+    if (!copy) return;
+    const auto next = static_cast<std::size_t>(s.scheduled / model.options.tokens_per_block);
+    expect(copy->from.value() == s.table[next], "a copy is made of the block that is to be written");
+    expect(copy->to == cache_.block_table(s.id).value()[next], "and goes to the one in its place");
+    expect(copy->tokens == s.scheduled % model.options.tokens_per_block, "and has the tokens that are in it");
+    model.copy(s, copy->to.value());
   }
 
   static pave::cut_list list(std::vector<pave::cut>& room, std::size_t size) {

@@ -27,6 +27,7 @@ struct model_options {
   bool whole_gap = true;       // the resume gate
   bool whole_victims = false;  // the baseline's demand
   bool keeps_content = false;  // of free blocks, the one that came free longest ago first to go
+  bool delays = false;         // a released block is on its way until the last step that used it is done
 };
 
 class cache_model {
@@ -50,9 +51,52 @@ class cache_model {
     return count;
   }
   [[nodiscard]] bool is_free(std::int32_t block) const { return holders()[static_cast<std::size_t>(block)] == 0; }
+  [[nodiscard]] bool is_on_its_way(std::int32_t block) const {
+    return std::any_of(fenced.begin(), fenced.end(), [&](const fenced_block& f) { return f.block == block; });
+  }
   [[nodiscard]] std::int64_t available() const {
     const std::vector<std::uint32_t> count = holders();
-    return std::count(count.begin(), count.end(), 0U);
+    return std::count(count.begin(), count.end(), 0U) - static_cast<std::int64_t>(fenced.size());
+  }
+  /// Of those on their way: how many are there once step `by` is done.
+  [[nodiscard]] std::int64_t arriving(std::int64_t by) const {
+    return std::count_if(fenced.begin(), fenced.end(), [&](const fenced_block& f) { return f.until <= by; });
+  }
+  /// What one can take now: as long as the promises to more important ones can be kept in time.
+  [[nodiscard]] std::int64_t available_to(const model_sequence& asker) const {
+    for (std::int64_t taken = available(); taken > 0; --taken) {
+      bool all_kept = true;
+      for (std::int64_t by = last_complete(); by <= last_begun; ++by) {
+        const std::int64_t there = available() - taken + arriving(by);
+        all_kept = all_kept && promised_before(asker, by) <= there;
+      }
+      if (all_kept) return taken;
+    }
+    return 0;
+  }
+  /// Whether all promises can be kept: nobody outside took what they are about.
+  [[nodiscard]] bool is_solvent() const {
+    std::int64_t promised = 0;
+    for (const auto& [arrival, s] : sequences) promised += s.promised;
+    return promised <= available() + arriving(last_begun);
+  }
+  /// What it can count on, sooner or later.
+  [[nodiscard]] std::int64_t counts_on(const model_sequence& asker) const {
+    const std::int64_t left = available() + arriving(last_begun) - promised_before(asker, last_begun);
+    return std::max(available_to(asker), left);
+  }
+  /// When `blocks` are there for it.
+  [[nodiscard]] std::int64_t when(const model_sequence& asker, std::int64_t blocks) const {
+    const std::int64_t promised = promised_before(asker, last_begun);
+    std::int64_t by = last_complete();
+    while (by < last_begun && available() + arriving(by) - promised < blocks) ++by;
+    return by;
+  }
+  /// Whether it is to write into a block that others hold, too.
+  [[nodiscard]] bool copies(const model_sequence& s, std::int64_t tokens) const {
+    const std::int64_t next = s.scheduled / options.tokens_per_block;
+    return s.is_fork && tokens > 0 && next < s.held() &&
+           holders()[static_cast<std::size_t>(s.table[static_cast<std::size_t>(next)])] > 1;
   }
   /// How many blocks at the front of a sequence are full of what completed steps have computed.
   [[nodiscard]] std::int64_t full_blocks(const model_sequence& s) const {
@@ -66,10 +110,17 @@ class cache_model {
     if (!options.keeps_content || s.computed != s.scheduled || s.scheduled != s.held() * each) return found;
     for (std::int64_t logical = s.held(); (logical + 1) * each < s.goal; ++logical) {
       const auto note = s.remembered.find(logical);
-      if (note == s.remembered.end() || !content.is_there(note->second)) break;
+      if (note == s.remembered.end() || !is_kept(note->second)) break;
       found.push_back(note->second.block);
     }
     return found;
+  }
+  /// Whether what counts as computed is right; where a copy for a step in flight is to be made yet, nobody can say.
+  [[nodiscard]] bool holds_computed(const model_sequence& s) const {
+    return s.last_copy > last_complete() || stream.holds(s.table, s.computed, s.tokens);
+  }
+  [[nodiscard]] bool is_kept(model_content one) const {
+    return options.keeps_content && content.is_there(one) && !(is_free(one.block) && is_on_its_way(one.block));
   }
   [[nodiscard]] std::int64_t in_state(pave::sequence_state state) const {
     return std::count_if(sequences.begin(), sequences.end(), [&](const auto& s) { return s.second.state == state; });
@@ -116,6 +167,32 @@ class cache_model {
     say(s, s.goal, random);
   }
 
+  void fork(const model_sequence& parent, pave::sequence_id id, std::int64_t rank, random_source& random) {
+    const bool is_in_open_step = is_open && steps.back().spans.count(parent.arrival) != 0;
+    const std::int64_t end = is_in_open_step ? steps.back().spans.at(parent.arrival).first : parent.scheduled;
+    model_sequence& s = sequences[++arrivals] = parent;
+    sequences.at(parent.arrival).is_fork = s.is_fork = true;
+    s.id = id;
+    s.rank = rank;
+    s.arrival = arrivals;
+    s.last_run = parent.last_run == last_begun && is_open ? parent.run_before : parent.last_run;
+    s.run_before = s.promised = 0;
+    s.computed = std::min(s.computed, end);
+    s.scheduled = end;
+    s.table.resize(static_cast<std::size_t>(std::min(s.held(), blocks_for(end))));
+    std::fill(
+        s.is_there.begin() + static_cast<std::ptrdiff_t>(std::min(end, static_cast<std::int64_t>(s.is_there.size()))),
+        s.is_there.end(), false);
+    if (s.held() != parent.held()) s.remembered.clear();
+    tokens_lost += std::max<std::int64_t>(0, s.reached - end);
+    for (model_step& step : steps) {
+      if (is_open && step.id == last_begun) break;
+      const auto span = step.spans.find(parent.arrival);
+      if (span != step.spans.end()) step.spans[s.arrival] = token_span(span->second);
+    }
+    say(s, s.goal, random);
+  }
+
   void end(std::int64_t arrival) {
     model_sequence& s = sequences.at(arrival);
     settle(s, 0);
@@ -147,7 +224,7 @@ class cache_model {
     if (holders()[static_cast<std::size_t>(last)] == 1) {
       content.renew(last);
       stream.spoil(last, length % options.tokens_per_block);
-    } else {
+    } else if (!s.is_fork) {
       withdraw(s, full * options.tokens_per_block);
       if (s.scheduled > full * options.tokens_per_block) lose(s, full * options.tokens_per_block);
       drop(s, full, 0);
@@ -164,10 +241,15 @@ class cache_model {
         s.remembered.erase(logical);
       }
     }
+    if (is_open && steps.back().spans.count(s.arrival) != 0) {  // it is not run in the open step
+      s.last_run = s.last_run == last_begun ? s.run_before : s.last_run;
+    }
     withdraw(s, 0);
     lose(s, kept * options.tokens_per_block);
     park(s, 0);
     drop(s, kept, full);
+    s.promised = 0;
+    if (kept == 0) s.is_fork = false;
   }
 
   /// All is cut, and nothing is found again but what others hold.
@@ -177,8 +259,11 @@ class cache_model {
       s.remembered.clear();
     }
     for (std::int32_t block = 0; block < options.blocks; ++block) {
-      if (is_free(block)) come_free(block, false);
+      if (is_free(block)) forget(block);
+      if (is_free(block) && !is_on_its_way(block)) content.freed(block, false);
     }
+    ++resets;
+    for (fenced_block& f : fenced) f.reset = f.is_worth_keeping ? resets : 0;
   }
 
   void park(model_sequence& s, std::int64_t goal) {
@@ -201,13 +286,25 @@ class cache_model {
     s.reached = std::max(s.reached, s.computed);
     s.state = pave::sequence_state::running;
     s.remembered.clear();
-    expect(stream.holds(s.table, s.computed, s.tokens), "what is found has the right content");
+    expect(holds_computed(s), "what is found has the right content");
   }
   /// New blocks at the end of its table.
   void take(model_sequence& s, const std::vector<std::int32_t>& blocks) {
     expect_were_free(blocks);
     s.table.insert(s.table.end(), blocks.begin(), blocks.end());
     expect_oldest(blocks);
+  }
+
+  /// It gets a block of its own in place of the one that it is to write into.
+  void copy(model_sequence& s, std::int32_t fresh) {
+    const auto next = static_cast<std::size_t>(s.scheduled / options.tokens_per_block);
+    expect_were_free({fresh});
+    const std::int32_t shared = std::exchange(s.table[next], fresh);
+    expect_oldest({fresh});
+    stream.copy(last_begun, shared, fresh, s.scheduled % options.tokens_per_block);
+    steps.back().touched.insert({shared, fresh});
+    s.last_copy = last_begun;
+    let_go(shared, last_begun, true);
   }
 
   /// The open step computes the next tokens of a sequence.
@@ -220,15 +317,33 @@ class cache_model {
     s.is_there.resize(std::max(s.is_there.size(), size));
     s.losses.resize(std::max(s.losses.size(), size));
     if (tokens == 0) return;
+    if (s.is_fork && span.first % options.tokens_per_block != 0) {
+      content.renew(s.table[static_cast<std::size_t>(span.first / options.tokens_per_block)]);
+    }
+    if (s.last_run != last_begun) s.run_before = s.last_run;
+    s.last_run = last_begun;
     auto& spans = steps.back().spans;
     if (spans.count(s.arrival) != 0)
       expect(spans[s.arrival].last == span.first, "a step computes one range of a sequence");
     spans.insert({s.arrival, span}).first->second.last = span.last;
   }
 
+  /// Of more promises than there are blocks, those to the least important are the first that are not kept.
+  void keep_to_what_is_there() {
+    std::vector<model_sequence*> by_rank;
+    for (auto& [arrival, s] : sequences) by_rank.push_back(&s);
+    std::sort(by_rank.begin(), by_rank.end(), [](auto* a, auto* b) { return more_important(*a, *b); });
+    std::int64_t left = available() + arriving(last_begun);
+    for (model_sequence* s : by_rank) {
+      s->promised = std::min(s->promised, std::max<std::int64_t>(0, left));
+      left -= s->promised;
+    }
+  }
+
   void begin() {
     launch();
-    steps.push_back({++last_begun, false, {}});
+    steps.push_back({++last_begun, false, {}, {}});
+    keep_to_what_is_there();
     is_open = true;
     is_launched = false;
   }
@@ -250,6 +365,8 @@ class cache_model {
         }
       }
       restored_before += lost_before(s, span);
+      steps.back().touched.insert(s.table.begin(),
+                                  s.table.begin() + static_cast<std::ptrdiff_t>(blocks_for(span.last)));
       stream.launch(last_begun, s.table, span.first, span.last, s.tokens);
     }
   }
@@ -266,6 +383,7 @@ class cache_model {
         s.reached = std::max(s.reached, span.last);
       }
     }
+    arrive();
   }
 
   void share_outside(std::int32_t block) { outside.insert(block); }
@@ -276,7 +394,7 @@ class cache_model {
   }
   void release_outside(std::int32_t block, bool is_worth_keeping) {
     outside.erase(outside.find(block));
-    if (is_free(block)) come_free(block, is_worth_keeping);
+    let_go(block, 0, is_worth_keeping);
   }
 
   model_options options;
@@ -284,10 +402,19 @@ class cache_model {
   content_model content;
   std::map<std::int64_t, model_sequence> sequences;  // by arrival
   std::multiset<std::int32_t> outside;               // blocks that others hold
+  struct fenced_block {
+    std::int32_t block;
+    std::int64_t until;  // this step and all before it are done
+    bool is_worth_keeping;
+    std::int64_t reset = 0;  // on its way when so many resets had been: their order is nobody's matter
+  };
+  std::vector<fenced_block> fenced;            // on their way, in the order in which they were released
+  std::map<std::int32_t, std::int64_t> users;  // of held blocks: the last step of those who let go of it already
   std::vector<pave::sequence_id> ended;
   std::deque<model_step> steps;  // in flight
   std::int64_t last_begun = 0, arrivals = 0;
   std::int64_t tokens_lost = 0, restored_before = 0, tokens_revived = 0, tokens_cached = 0;
+  std::int64_t resets = 0;
   std::int64_t tokens_given_up = 0;  // lost, and taken back or ended before they came back
   bool is_open = false, is_launched = false;
 
@@ -346,7 +473,35 @@ class cache_model {
     while (s.held() > kept) {
       const std::int32_t block = s.table.back();
       s.table.pop_back();
-      if (is_free(block)) come_free(block, s.held() < worth_keeping);
+      let_go(block, s.last_use(), s.held() < worth_keeping);
+    }
+  }
+  /// What is promised to more important ones, by this step.
+  [[nodiscard]] std::int64_t promised_before(const model_sequence& asker, std::int64_t by) const {
+    std::int64_t count = 0;
+    for (const auto& [arrival, s] : sequences) {
+      if (more_important(s, asker) && s.promised_by <= by) count += s.promised;
+    }
+    return count;
+  }
+  /// A holder is gone that used the block in this step last.
+  void let_go(std::int32_t block, std::int64_t last_use, bool is_worth_keeping) {
+    users[block] = std::max(users[block], last_use);
+    if (!is_free(block)) return;
+    const std::int64_t until = std::exchange(users[block], 0);
+    if (!options.delays || until <= last_complete()) return come_free(block, is_worth_keeping);
+    fenced.push_back({block, until, is_worth_keeping, 0});
+    if (!is_worth_keeping || !options.keeps_content) forget(block);
+  }
+  void arrive() {
+    std::int64_t reset_before = 0;
+    std::stable_sort(fenced.begin(), fenced.end(), [](const auto& a, const auto& b) { return a.until < b.until; });
+    while (!fenced.empty() && fenced.front().until <= last_complete()) {
+      const fenced_block f = fenced.front();
+      content.freed(f.block, f.is_worth_keeping);
+      if (f.reset != 0 && f.reset == reset_before) content.goes_with_last(f.block);
+      if (f.is_worth_keeping) reset_before = f.reset;
+      fenced.erase(fenced.begin());
     }
   }
   void come_free(std::int32_t block, bool is_worth_keeping) {
@@ -360,7 +515,10 @@ class cache_model {
   void expect_were_free(const std::vector<std::int32_t>& blocks) {
     for (const std::int32_t block : blocks) {
       expect(block >= 0 && block < options.blocks, "a new block is in range");
-      expect(is_free(block), "a new block was free");
+      expect(is_free(block) && !is_on_its_way(block), "a new block was available");
+      for (const model_step& step : steps) {
+        expect(!options.delays || step.touched.count(block) == 0, "law 8: no work in flight touches a new block");
+      }
       expect(std::count(blocks.begin(), blocks.end(), block) == 1, "a new block is given once");
       forget(block);
     }
@@ -372,7 +530,7 @@ class cache_model {
     for (const std::int32_t block : blocks) latest = std::max(latest, content.turn(block));
     const std::vector<std::uint32_t> count = holders();
     for (std::int32_t block = 0; block < options.blocks; ++block) {
-      const bool stays = count[static_cast<std::size_t>(block)] == 0;
+      const bool stays = count[static_cast<std::size_t>(block)] == 0 && !is_on_its_way(block);
       expect(!stays || content.turn(block) >= latest, "what is worth keeping stays longest");
     }
   }

@@ -31,6 +31,27 @@ struct whole_sequence_policies : pave::cache_policies {
 struct keep_policies : pave::cache_policies {
   using pool = pave_tests::keeping<>;
 };
+struct delaying : pave::pool_policies {
+  using fence = pave::after_step;
+};
+struct after_step_policies : pave::cache_policies {
+  using pool = delaying;
+};
+struct delaying_and_keeping : pave_tests::keeping<> {
+  using fence = pave::after_step;
+};
+struct after_step_keep_policies : pave::cache_policies {
+  using pool = delaying_and_keeping;
+};
+struct after_step_whole_sequence_policies : whole_sequence_policies {
+  using pool = delaying;
+};
+struct alone : pave::pool_policies {
+  using sharing = pave::exclusive;
+};
+struct exclusive_policies : pave::cache_policies {
+  using pool = alone;
+};
 struct keep_whole_sequence_policies : keep_policies {
   using planner = whole_sequence_policies::planner;
 };
@@ -66,6 +87,7 @@ void random_rounds() {
   pave_tests::for_each_seed(keeps_content ? rounds_that_keep : rounds, [&](std::uint64_t seed) {
     pave_tests::model_options options = keeps_content ? roomy_options(seed) : random_options(seed);
     options.keeps_content = keeps_content;
+    options.delays = Policies::pool::fence::delays;
     options.whole_gap = std::is_same_v<typename Policies::tracker::resume_gate, pave::whole_gap>;
     options.whole_victims = std::is_same_v<typename Policies::planner::demand, pave::whole_sequence>;
     pave_tests::cache_walk<Policies> walk(options, seed);
@@ -97,4 +119,20 @@ TEST_CASE("kv_cache: so it is where free blocks keep their content, and sequence
 
 TEST_CASE("kv_cache: so it is where content is kept, and victims give up all", "[cache][model]") {
   random_rounds<keep_whole_sequence_policies>();
+}
+
+TEST_CASE("kv_cache: so it is where sequences never share a block", "[cache][model]") {
+  random_rounds<exclusive_policies>();
+}
+
+TEST_CASE("kv_cache: so it is where blocks come free when the steps that use them are done", "[cache][model]") {
+  random_rounds<after_step_policies>();
+}
+
+TEST_CASE("kv_cache: so it is where they do, and free blocks keep their content", "[cache][model]") {
+  random_rounds<after_step_keep_policies>();
+}
+
+TEST_CASE("kv_cache: so it is where they do, and victims give up all", "[cache][model]") {
+  random_rounds<after_step_whole_sequence_policies>();
 }

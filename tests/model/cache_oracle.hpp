@@ -49,6 +49,11 @@ class letting_go {
     gone_[block] += 1;
     return is_free(block);
   }
+  /// Whether one holder stays.
+  [[nodiscard]] bool is_left_to_one(std::int32_t block) const {
+    const auto gone = gone_.find(block);
+    return gone != gone_.end() && gone->second + 1 == holders_[static_cast<std::size_t>(block)];
+  }
   [[nodiscard]] bool is_free(std::int32_t block) const {
     const auto gone = gone_.find(block);
     return gone != gone_.end() && gone->second == holders_[static_cast<std::size_t>(block)] &&
@@ -135,6 +140,60 @@ inline model_plan plan_for(cache_model& model,
   return plan;
 }
 
+/// Who else holds the block that a sequence is to write into, if all of them may be cut.
+inline std::vector<const model_sequence*> cuttable_sharers(cache_model& model,
+                                                           const model_sequence& s,
+                                                           bool parked_only) {
+  const std::int64_t next = s.scheduled / model.options.tokens_per_block;
+  const std::int32_t block = s.table[static_cast<std::size_t>(next)];
+  std::vector<const model_sequence*> sharers;
+  for (const auto& [arrival, other] : model.sequences) {
+    const bool holds = other.held() > next && other.table[static_cast<std::size_t>(next)] == block;
+    const bool may_be_cut = cache_model::more_important(s, other) && !(parked_only && other.runs_now());
+    if (arrival != s.arrival && holds && may_be_cut) sharers.push_back(&other);
+  }
+  if (sharers.size() + 1 != model.holders()[static_cast<std::size_t>(block)]) sharers.clear();
+  return sharers;
+}
+
+/// A plan for one who needs a copy among others: it does without where all who hold that block, too, let go of it.
+inline model_plan plan_with_copy(cache_model& model,
+                                 const model_sequence& s,
+                                 std::int64_t shortage,
+                                 bool parked_only,
+                                 bool copies,
+                                 const std::vector<std::int32_t>& found = {}) {
+  model_plan plan = plan_for(model, s, shortage, parked_only, found);
+  if (!copies || model.options.whole_victims || shortage <= 0) return plan;
+  const std::vector<const model_sequence*> sharers = cuttable_sharers(model, s, parked_only);
+  if (sharers.empty()) return plan;
+  const std::int64_t next = s.scheduled / model.options.tokens_per_block;
+  const auto cut_of = [](model_plan& of, const model_sequence* victim) {
+    return std::find_if(of.cuts.begin(), of.cuts.end(), [&](const pave::cut& c) { return c.sequence == victim->id; });
+  };
+  const bool all_lose_it = std::all_of(sharers.begin(), sharers.end(), [&](const model_sequence* victim) {
+    const auto own = cut_of(plan, victim);
+    return own != plan.cuts.end() && own->blocks.first <= next;
+  });
+  const bool all_parked =
+      std::none_of(sharers.begin(), sharers.end(), [](const auto* victim) { return victim->runs_now(); });
+  const bool stops_one =
+      std::any_of(plan.cuts.begin(), plan.cuts.end(), [](const pave::cut& c) { return !c.was_parked; });
+  if (plan.missing == 0 && !all_lose_it && !(all_parked && stops_one)) return plan;
+  model_plan without = plan_for(model, s, shortage - 1, parked_only, found);
+  if (without.missing > 0) return without;
+  for (const model_sequence* victim : sharers) {
+    const auto own = cut_of(without, victim);
+    if (own == without.cuts.end()) {
+      without.cuts.push_back({victim->id, {next, victim->held()}, 0, !victim->runs_now()});
+    } else if (own->blocks.first > next) {
+      own->blocks.first = next;
+    }
+  }
+  count_freed(model, without, found);
+  return without;
+}
+
 inline bool same_cuts(pave::span<const pave::cut> a, pave::span<const pave::cut> b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const pave::cut& x, const pave::cut& y) {
     return x.sequence == y.sequence && x.blocks == y.blocks && x.freed == y.freed && x.was_parked == y.was_parked;
@@ -146,7 +205,8 @@ inline void expect_lawful(cache_model& model,
                           const model_sequence& requester,
                           std::int64_t shortage,
                           pave::span<const pave::cut> cuts,
-                          const std::vector<std::int32_t>& found = {}) {
+                          const std::vector<std::int32_t>& found = {},
+                          bool copies = false) {
   std::int64_t freed = 0;
   letting_go gone(model, found);
   std::map<std::int64_t, std::int64_t> kept;
@@ -166,11 +226,22 @@ inline void expect_lawful(cache_model& model,
     stops_one = stops_one || victim->runs_now();
     freed += of_cut;
   }
+  // Where all others let go of what it is to write into, it needs no copy: as good as a block that comes free.
+  std::int32_t spared = -1;
+  if (copies) {
+    const std::int32_t block =
+        requester.table[static_cast<std::size_t>(requester.scheduled / model.options.tokens_per_block)];
+    if (gone.is_left_to_one(block)) {
+      spared = block;
+      freed += 1;
+    }
+  }
   for (const pave::cut& c : cuts) {
+    const std::int32_t last = blocks_of(model, c).back();
     if (model.options.whole_victims) {
       expect(c.blocks.first == 0, "a whole victim gives up all it has");
     } else {
-      expect(gone.is_free(blocks_of(model, c).back()), "law 2: no cut could be shortened");
+      expect(gone.is_free(last) || last == spared, "law 2: no cut could be shortened");
     }
   }
   expect(model.options.whole_victims ? freed >= shortage : freed == shortage, "law 2: exactly the shortage comes free");
@@ -197,6 +268,7 @@ struct model_need {
   std::int64_t tokens = 0;          // that the open step computes
   std::int64_t fresh = 0;           // blocks for these, and for the others that must fit
   std::int64_t takes = 0;           // of what is available: the found ones that nobody holds, and the fresh ones
+  bool copies = false;              // takes one more, for a copy
   std::int64_t headroom = 0;        // what stays available besides
 };
 
@@ -210,6 +282,7 @@ inline model_need need_of(const cache_model& model, const model_sequence& s, std
   need.fresh = std::max<std::int64_t>(0, model.blocks_for(must_fit) - s.held() - found);
   const auto is_free = [&](std::int32_t block) { return model.is_free(block); };
   need.takes = need.fresh + std::count_if(need.found.begin(), need.found.end(), is_free);
+  need.copies = model.copies(s, need.tokens);
   const bool resumes = s.state == pave::sequence_state::parked;
   const std::int64_t asked = std::max(resumes ? model.options.reserve : 0, model.options.watermark);
   // More than the whole pool cannot be asked for, and nothing where nobody else runs.
@@ -228,6 +301,7 @@ struct model_growth {
   model_answer answer;
   std::vector<pave::cut> cuts;
   std::int64_t takes = 0;
+  bool copies = false;  // takes one more, for a copy
   bool parks = false;
 };
 
@@ -243,26 +317,30 @@ inline model_growth answer_to_grow(cache_model& model, const model_sequence* s, 
   } else if (tokens < 0) {
     grown.answer.code = pave::errc::invalid_argument;
   }
-  if (grown.answer.code != pave::errc::ok || tokens <= s->held() * model.options.tokens_per_block - s->scheduled)
-    return grown;
+  if (grown.answer.code != pave::errc::ok) return grown;
+  grown.copies = model.copies(*s, tokens);
+  if (tokens <= s->held() * model.options.tokens_per_block - s->scheduled && !grown.copies) return grown;
 
   grown.answer = ever_holds(model, s->scheduled + tokens);
   if (grown.answer.code != pave::errc::ok) return grown;
-  grown.takes = model.blocks_for(s->scheduled + tokens) - s->held();
-  const std::int64_t shortage = grown.takes - model.available();
-  model_plan plan = plan_for(model, *s, shortage, false);
+  grown.takes = std::max<std::int64_t>(0, model.blocks_for(s->scheduled + tokens) - s->held());
+  const std::int64_t shortage = grown.takes + (grown.copies ? 1 : 0) - model.counts_on(*s);
+  model_plan plan = plan_with_copy(model, *s, shortage, false, grown.copies);
   if (plan.missing > 0 && model.options.whole_victims) {  // the baseline: all go, and the requester, too
     plan = plan_for(model, *s, shortage - plan.missing, false);
     if (s->held() > 0) plan.cuts.push_back({s->id, {0, s->held()}, 0, false});
+    const std::int64_t missing = shortage - plan.freed;
     count_freed(model, plan, {});
-    plan.missing = shortage - plan.freed;
+    plan.missing = missing;
     plan.asked = plan.cuts.size();
     grown.answer = plan.answer(room);
     if (grown.answer.code == pave::errc::shortage) grown.cuts = plan.cuts;
   } else {
     grown.answer = plan.answer(room);
     if (grown.answer.code == pave::errc::ok) grown.cuts = plan.cuts;
-    if (grown.answer.code == pave::errc::ok) expect_lawful(model, *s, std::max<std::int64_t>(0, shortage), plan.cuts);
+    if (grown.answer.code == pave::errc::ok) {
+      expect_lawful(model, *s, std::max<std::int64_t>(0, shortage), plan.cuts, {}, grown.copies);
+    }
   }
   grown.parks = grown.answer.code == pave::errc::shortage;
   return grown;
@@ -317,7 +395,11 @@ void expect_same_state(const Cache& cache, cache_model& model) {
   const pave::cache_snapshot now = cache.snapshot();
   expect(now.capacity == model.options.blocks && now.available + now.fenced + now.held == now.capacity,
          "law 1: conservation");
-  expect(now.available == free && now.fenced == 0, "law 1: what nobody holds is available");
+  expect(now.available == free && now.fenced == model.fenced.size(),
+         "law 1: what nobody holds is available, or on its way");
+  for (std::int64_t by = model.last_complete(); by <= model.last_begun; ++by) {
+    expect(cache.pool().arriving(by) == model.arriving(by), "law 8: a block comes free when its last user is done");
+  }
   expect(static_cast<std::int64_t>(now.running) == model.in_state(pave::sequence_state::running),
          "the running ones are counted");
   expect(static_cast<std::int64_t>(now.parked) == model.in_state(pave::sequence_state::parked),
@@ -343,6 +425,9 @@ void expect_same_state(const Cache& cache, cache_model& model) {
     expect(at.goal == s.goal, "what is to be in the cache");
     const pave::token_range gap{s.scheduled, std::max(s.scheduled, s.reached)};
     expect(cache.gap(s.id).value() == gap, "the gap is what was lost and is not scheduled");
+    const pave::promised_blocks promised = cache.promised(s.id).value();
+    expect(promised.blocks == s.promised, "what is promised is known");
+    expect(s.promised == 0 || promised.by == s.promised_by, "and by when it is there");
   }
   for (const pave::sequence_id id : model.ended)
     expect(cache.progress(id).code() == pave::errc::stale, "an ended sequence is stale");

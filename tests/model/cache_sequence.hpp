@@ -8,8 +8,10 @@
 #include <pave/tracker.hpp>
 #include <pave/units.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
+#include <set>
 #include <vector>
 
 namespace pave_tests {
@@ -31,8 +33,13 @@ struct model_sequence {
   std::vector<bool> is_there;                        // of each position: launched or found, and not lost since
   std::vector<int> losses;                           // of each position
   std::map<std::int64_t, model_content> remembered;  // by logical block: what a block had that it may find again
+  std::int64_t last_run = 0, run_before = 0;         // the last steps that have it
+  std::int64_t last_copy = 0;                        // the last step that copies into one of its blocks
+  std::int64_t promised = 0, promised_by = 0;        // blocks that less important ones do not get
+  bool is_fork = false;                              // may hold what it is to write into with another
 
   [[nodiscard]] bool runs_now() const { return state == pave::sequence_state::running; }
+  [[nodiscard]] std::int64_t last_use() const { return std::max(last_run, last_copy); }
   [[nodiscard]] std::int64_t held() const { return static_cast<std::int64_t>(table.size()); }
 };
 
@@ -40,6 +47,7 @@ struct model_step {
   std::int64_t id = 0;
   bool is_done = false;
   std::map<std::int64_t, token_span> spans;  // by arrival; none is empty
+  std::set<std::int32_t> touched;            // blocks that its work reads or writes, as far as it was launched
 };
 
 }  // namespace pave_tests

@@ -93,8 +93,9 @@ class cache_walk {
       if (!tokens) break;
       budget -= *tokens;
     }
-    expect(model_.in_state(pave::sequence_state::running) > 0 || model_.first_in_line() == nullptr,
-           "law 4: where nobody runs, the first in line comes in");
+    const model_sequence* first = model_.first_in_line();
+    expect(model_.in_state(pave::sequence_state::running) > 0 || first == nullptr || first->promised > 0,
+           "law 4: where nobody runs, the first in line comes in, or has blocks on their way");
   }
 
   // --- random calls; never two choices in one argument list, whose order compilers choose ---
@@ -105,7 +106,8 @@ class cache_walk {
     if (kind < 26) return step();
     if (kind < 30) return driver_.begin_step();
     if (kind < 35) return complete();
-    if (kind < 38) return model_.launch();
+    if (kind < 37) return model_.launch();
+    if (kind < 38) return fork();
     if (kind < 39) return offer_to(random_id());
     if (kind < 42) return admit_relative();
     if (kind < 45) return truncate();
@@ -154,6 +156,13 @@ class cache_walk {
     const pave::sequence_id id = driver_.admit(rank, tokens, 0, s->family, s->common);
     if (model_.find(id) != nullptr) offer_to(id);
     if (may_schedule()) restore();
+  }
+
+  void fork() {
+    const pave::sequence_id parent = random_id();
+    const model_sequence* s = model_.find(parent);
+    const std::int64_t rank = s == nullptr || random_.one_in(3) ? random_rank() : s->rank;
+    for (std::int64_t more = random_.between(1, 2); more > 0; --more) driver_.fork(parent, rank);
   }
 
   void end() {

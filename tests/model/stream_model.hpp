@@ -28,12 +28,16 @@ class stream_model {
               std::int64_t first,
               std::int64_t last,
               const std::vector<std::uint64_t>& tokens) {
-    queue_.push_back({step, table, first, last, {tokens.begin(), tokens.begin() + last}});
+    queue_.push_back({step, table, first, last, {tokens.begin(), tokens.begin() + last}, 0});
+  }
+  /// A copy of the first `tokens` tokens of one block to another, for a step that is open.
+  void copy(std::int64_t step, std::int32_t from, std::int32_t to, std::int64_t tokens) {
+    queue_.push_back({0, {from, to}, 0, tokens, {}, step});
   }
   /// Whatever is launched from now on must not find what a block has from its token `first` on: it came free, goes to
   /// somebody else, or is written anew.
   void spoil(std::int32_t block, std::int64_t first = 0) {
-    queue_.push_back({0, {block}, first, tokens_per_block_, {}});
+    queue_.push_back({0, {block}, first, tokens_per_block_, {}, 0});
   }
 
   void run_all() {
@@ -42,7 +46,7 @@ class stream_model {
   /// All that was launched for `step` and before it is done.
   void run_through(std::int64_t step) {
     std::size_t count = queue_.size();
-    while (count > 0 && (queue_[count - 1].step == 0 || queue_[count - 1].step > step)) --count;
+    while (count > 0 && !queue_[count - 1].belongs_to(step)) --count;
     for (; count > 0; --count) run_next();
   }
 
@@ -75,10 +79,15 @@ class stream_model {
   static constexpr std::uint64_t beginning = 1;
 
   struct work {
-    std::int64_t step;  // 0: spoil [first, last) of the block
+    std::int64_t step;  // 0: spoil [first, last) of the block, or copy one to the other
     std::vector<std::int32_t> table;
     std::int64_t first, last;
     std::vector<std::uint64_t> tokens;
+    std::int64_t copied_for = 0;  // the step of a copy
+
+    [[nodiscard]] bool belongs_to(std::int64_t through) const {
+      return (step != 0 && step <= through) || (copied_for != 0 && copied_for <= through);
+    }
   };
 
   static std::uint64_t content(std::uint64_t before, std::uint64_t token) { return mix(before ^ token); }
@@ -91,6 +100,13 @@ class stream_model {
   void run_next() {
     const work next = std::move(queue_.front());
     queue_.pop_front();
+    if (next.copied_for != 0) {
+      for (std::int64_t i = 0; i < next.last; ++i) {
+        memory_[static_cast<std::size_t>(next.table[1] * tokens_per_block_ + i)] =
+            memory_[static_cast<std::size_t>(next.table[0] * tokens_per_block_ + i)];
+      }
+      return;
+    }
     for (std::int64_t position = next.first; position < next.last; ++position) {
       const std::uint64_t before = position == 0 ? beginning : memory_[at(next.table, position - 1)];
       memory_[at(next.table, position)] =
