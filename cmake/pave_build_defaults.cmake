@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-# How pave's own examples and tests are compiled; nothing here reaches a project that uses pave.
+# How pave's own examples, tests and benchmarks are compiled; nothing here reaches a project that uses pave.
 include_guard()
 
-option(PAVE_WARNINGS_AS_ERRORS "Stop pave's own examples and tests at the first warning" ON)
+option(PAVE_WARNINGS_AS_ERRORS "Stop pave's own examples, tests and benchmarks at the first warning" ON)
 
 if(PROJECT_IS_TOP_LEVEL)
   get_property(multi_config GLOBAL PROPERTY GENERATOR_IS_MULTI_CONFIG)
@@ -29,9 +29,10 @@ macro(pave_find package debian vcpkg conan)
   if(NOT ${package}_FOUND)
     message(
       FATAL_ERROR
-        "pave's examples and tests need ${package}, which CMake does not find. "
+        "pave's examples, tests and benchmarks need ${package}, which CMake does not find. "
         "Its package is '${debian}' on Debian and Ubuntu, '${vcpkg}' in vcpkg, '${conan}' in Conan. "
-        "The library itself needs nothing: -DPAVE_BUILD_EXAMPLES=OFF -DPAVE_BUILD_TESTS=OFF builds without it."
+        "The library itself needs nothing: "
+        "-DPAVE_BUILD_EXAMPLES=OFF -DPAVE_BUILD_TESTS=OFF -DPAVE_BUILD_BENCH=OFF builds without it."
     )
   endif()
 endmacro()

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # CLANG_FORMAT leaves every C++ file of ROOT as it is.
 set(patterns)
-foreach(folder IN ITEMS include examples tests)
+foreach(folder IN ITEMS include examples tests bench)
   foreach(ending IN ITEMS hpp cpp cuh cu)
     list(APPEND patterns "${ROOT}/${folder}/*.${ending}")
   endforeach()
