@@ -217,6 +217,7 @@ class kv_cache {
     child.held = held;
     child.last_step = last_launched(sequences_[parent.slot]);
     child.last_copy = sequences_[parent.slot].last_copy;
+    note_writer(child, sequences_[parent.slot], end);
     begin_to_share(child);
     begin_to_share(sequences_[parent.slot]);
     lost_.clear(id.slot);
@@ -706,16 +707,36 @@ class kv_cache {
     s.is_fork = false;
   }
 
+  /// The open step of a sequence may write behind what its fork has of their last block, even after it has ended.
+  void note_writer(row& child, const row& parent, token_count end) const noexcept {
+    const block_count last = end.value() / options_.tokens_per_block.value();
+    const bool is_partly_filled = end != last.value() * options_.tokens_per_block.value();
+    if (is_partly_filled && steps_.is_open() && parent.last_step == steps_.last_begun()) {
+      child.written = sequences_.blocks(sequences_.slot_at(child.place), {last, last + 1})[0];
+      child.written_by = steps_.last_begun();
+    } else {
+      child.written = parent.written;
+      child.written_by = parent.written_by;
+    }
+  }
+  /// Whether another sequence's step in flight may write into this block, too. One stream has no such steps.
+  [[nodiscard]] bool has_other_writer(const row& s, id_type block) const noexcept {
+    return pool_type::delays && block == s.written && steps_.last_complete() < s.written_by;
+  }
+
   /// The logical block that a sequence writes next.
   [[nodiscard]] block_count next_written(std::uint32_t slot) const noexcept {
     return tracker_.progress(sequences_.id(slot))->scheduled.value() / options_.tokens_per_block.value();
   }
-  /// Whether a sequence that computes its next `tokens` tokens needs a copy of its last block, since others hold it.
+  /// Whether a sequence that computes its next `tokens` tokens needs a copy of its last block, since others hold it, or
+  /// still write it.
   [[nodiscard]] bool copies(std::uint32_t slot, token_count tokens) const noexcept {
     const row& s = sequences_[slot];
     if (!s.is_fork || tokens == 0) return false;
     const block_count next = next_written(slot);
-    return next < s.held && pool_.holders(sequences_.blocks(slot, {next, next + 1})[0]) > 1;
+    if (s.held <= next) return false;
+    const id_type block = sequences_.blocks(slot, {next, next + 1})[0];
+    return pool_.holders(block) > 1 || has_other_writer(s, block);
   }
   /// @pre a block is available, if it `copies`
   std::optional<block_copy> take_copy(sequence_id id, token_count tokens) noexcept {
@@ -792,7 +813,9 @@ class kv_cache {
     result<plan> planned = plan_for(s, shortage, need.from, cuts, need.found);
     if constexpr (pool_type::can_share && planner_type::spares_requester) {
       if (!need.copies || planned.code() == errc::buffer_too_small) return planned;
-      const block_count next = next_written(sequences_.slot_at(s.place));
+      const std::uint32_t slot = sequences_.slot_at(s.place);
+      const block_count next = next_written(slot);
+      if (has_other_writer(s, sequences_.blocks(slot, {next, next + 1})[0])) return planned;
       const detail::holders_of_one<candidates> others(view(), s.place, next, need.from);
       if (!others.may_all_be_cut(pool_) || (planned && !others.go_before_more(cuts))) return planned;
       cuts.clear();

@@ -92,11 +92,15 @@ class cache_model {
     while (by < last_begun && available() + arriving(by) - promised < blocks) ++by;
     return by;
   }
+  [[nodiscard]] bool has_other_writer(const model_sequence& s, std::int32_t block) const {
+    return options.delays && block == s.written && s.written_by > last_complete();
+  }
   /// Whether it is to write into a block that others hold, too.
   [[nodiscard]] bool copies(const model_sequence& s, std::int64_t tokens) const {
     const std::int64_t next = s.scheduled / options.tokens_per_block;
-    return s.is_fork && tokens > 0 && next < s.held() &&
-           holders()[static_cast<std::size_t>(s.table[static_cast<std::size_t>(next)])] > 1;
+    if (!s.is_fork || tokens == 0 || next >= s.held()) return false;
+    const std::int32_t block = s.table[static_cast<std::size_t>(next)];
+    return holders()[static_cast<std::size_t>(block)] > 1 || has_other_writer(s, block);
   }
   /// How many blocks at the front of a sequence are full of what completed steps have computed.
   [[nodiscard]] std::int64_t full_blocks(const model_sequence& s) const {
@@ -177,6 +181,10 @@ class cache_model {
     s.arrival = arrivals;
     s.last_run = parent.last_run == last_begun && is_open ? parent.run_before : parent.last_run;
     s.run_before = s.promised = 0;
+    if (is_open && parent.last_run == last_begun && end % options.tokens_per_block != 0) {
+      s.written = parent.table[static_cast<std::size_t>(end / options.tokens_per_block)];
+      s.written_by = last_begun;
+    }
     s.computed = std::min(s.computed, end);
     s.scheduled = end;
     s.table.resize(static_cast<std::size_t>(std::min(s.held(), blocks_for(end))));
@@ -300,11 +308,11 @@ class cache_model {
     const auto next = static_cast<std::size_t>(s.scheduled / options.tokens_per_block);
     expect_were_free({fresh});
     const std::int32_t shared = std::exchange(s.table[next], fresh);
-    expect_oldest({fresh});
     stream.copy(last_begun, shared, fresh, s.scheduled % options.tokens_per_block);
     steps.back().touched.insert({shared, fresh});
     s.last_copy = last_begun;
     let_go(shared, last_begun, true);
+    expect_oldest({fresh});
   }
 
   /// The open step computes the next tokens of a sequence.
@@ -342,7 +350,7 @@ class cache_model {
 
   void begin() {
     launch();
-    steps.push_back({++last_begun, false, {}, {}});
+    steps.push_back({++last_begun, false, {}, {}, {}});
     keep_to_what_is_there();
     is_open = true;
     is_launched = false;
@@ -362,6 +370,7 @@ class cache_model {
         } else {
           expect(!s.is_there[at], "law 7: no token is computed twice without being lost, and not found");
           s.is_there[at] = true;
+          expect_only_writer(s, position);
         }
       }
       restored_before += lost_before(s, span);
@@ -419,6 +428,17 @@ class cache_model {
   bool is_open = false, is_launched = false;
 
  private:
+  /// Where steps in flight run beside each other, only one sequence writes a position.
+  void expect_only_writer(const model_sequence& s, std::int64_t position) {
+    const std::int32_t block = s.table[static_cast<std::size_t>(position / options.tokens_per_block)];
+    const auto place = std::make_pair(block, position % options.tokens_per_block);
+    for (const model_step& step : steps) {
+      const auto writer = step.writers.find(place);
+      expect(!options.delays || writer == step.writers.end() || writer->second == s.arrival,
+             "law 8: no two sequences write the same place at the same time");
+    }
+    steps.back().writers[place] = s.arrival;
+  }
   static std::int64_t lost_before(const model_sequence& s, token_span span) {
     return std::count_if(s.losses.begin() + span.first, s.losses.begin() + span.last,
                          [](int losses) { return losses > 0; });

@@ -165,6 +165,8 @@ inline model_plan plan_with_copy(cache_model& model,
                                  const std::vector<std::int32_t>& found = {}) {
   model_plan plan = plan_for(model, s, shortage, parked_only, found);
   if (!copies || model.options.whole_victims || shortage <= 0) return plan;
+  const auto written = static_cast<std::size_t>(s.scheduled / model.options.tokens_per_block);
+  if (model.has_other_writer(s, s.table[written])) return plan;
   const std::vector<const model_sequence*> sharers = cuttable_sharers(model, s, parked_only);
   if (sharers.empty()) return plan;
   const std::int64_t next = s.scheduled / model.options.tokens_per_block;

@@ -27,6 +27,8 @@ class sequence_table {
     step_id last_copy;     // that copies into one of them
     block_count promised;  // blocks that less important ones do not get
     step_id promised_by;   // they are there once this step is done
+    Id written;            // this block of its own the sequence that it was forked from may still write,
+    step_id written_by;    // until this step is done
     bool is_fork = false;  // another sequence may hold the block that it writes next
     std::uint32_t generation = 0;
     std::uint32_t place = 0;     // among the slots
