@@ -32,7 +32,9 @@ using block_list = std::vector<pave::block_id>;
 class explored_world {
  public:
   explored_world(std::size_t blocks, std::size_t handles)
-      : most_handles_(handles), pool_(explored_pool::create({blocks, 0, 0, handles}).value()), loans_(blocks, no_loan) {}
+      : most_handles_(handles),
+        pool_(explored_pool::create({blocks, 0, 0, handles}).value()),
+        loans_(blocks, no_loan) {}
 
   explored_pool& pool() { return pool_; }
   /// A handle of the setup: it opens with its first use.
