@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a cache makes room for one of its sequences: the planner over its tables, and what to do with the answer.
+#ifndef PAVE_DETAIL_CACHE_PLANS_HPP
+#define PAVE_DETAIL_CACHE_PLANS_HPP
+
+#include <pave/candidates.hpp>
+#include <pave/detail/buffer.hpp>
+#include <pave/detail/cache_state.hpp>
+#include <pave/detail/promises.hpp>
+#include <pave/detail/shared_cuts.hpp>
+#include <pave/planner.hpp>
+#include <pave/result.hpp>
+#include <pave/span.hpp>
+#include <pave/units.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+namespace pave {
+inline namespace v0 {
+namespace detail {
+
+/// What a sequence asks for.
+struct need_of_blocks {
+  block_count takes;     // of what is available
+  block_count must_fit;  // at least as many: could be had
+  bool copies;           // takes one more, unless nobody else holds any more what it is to write into
+  victims from;
+  block_range found;  // logical blocks that it takes from others, or revives: they are no gain
+};
+
+template <class Pool, class Planner, class Tracker>
+class cache_plans {
+  using state = cache_state<Pool, Tracker>;
+  using row = typename state::row;
+
+ public:
+  cache_plans() noexcept = default;
+  explicit cache_plans(Planner planner) noexcept : planner_(std::move(planner)) {}
+
+  [[nodiscard]] bool reserve(std::size_t sequences) noexcept { return scratch_.reserve(sequences); }
+
+  /// Cuts less important sequences for what a sequence is short of. Blocks that are then on their way are promised to
+  /// it, and it has to wait for them.
+  result<void> reclaim(state& cache, row& s, const need_of_blocks& need, cut_list& cuts) noexcept {
+    const supply has = cache.promises.for_one(cache.pool, cache.sequences, cache.steps, s);
+    const block_count beyond = (need.copies ? 1 : 0) - (has.now + has.coming);
+    const block_count gate_shortage = need.must_fit + beyond;
+    const block_count shortage = need.takes + beyond;
+    if (gate_shortage > 0) {
+      const result<plan> possible = plan_need(cache, s, gate_shortage, need, cuts);
+      if (!possible) return refuse(cache, s, gate_shortage, need, possible.error(), cuts);
+    }
+    if (gate_shortage > shortage) {  // not all that must fit is taken
+      cuts.clear();
+      if (shortage > 0) static_cast<void>(plan_need(cache, s, shortage, need, cuts).value());
+    }
+    cache.apply(cuts.used());
+    return {};
+  }
+  /// Whether what a sequence takes is there by now. What is on its way is promised to it, and it has to wait.
+  /// @param on_their_way of the blocks that it found, those that came free for it and are not safe yet
+  result<void> wait_for(state& cache,
+                        row& s,
+                        block_count takes,
+                        [[maybe_unused]] block_count on_their_way,
+                        [[maybe_unused]] const cut_list& cuts) noexcept {
+    if constexpr (Pool::delays) {
+      const block_count missing =
+          larger(takes - cache.promises.for_one(cache.pool, cache.sequences, cache.steps, s).now, on_their_way);
+      if (missing > 0) {
+        cache.promise(s, takes);
+        if (on_their_way > 0) {
+          for (const cut& c : cuts.used()) s.promised_by = larger(s.promised_by, cache.last_use(c.sequence.slot));
+        }
+        return error{errc::shortage, missing, missing, s.promised_by};
+      }
+      cache.promises.end(s);
+    }
+    return {};
+  }
+  /// @param found logical blocks that the requester takes from others, or revives: they are no gain
+  result<plan> plan_for(state& cache,
+                        const row& requester,
+                        block_count shortage,
+                        victims from,
+                        cut_list& cuts,
+                        block_range found = {}) noexcept {
+    if (!cache.sequences_share()) return planner_(cache.view(), requester.order, shortage, from, cuts, scratch_.all());
+    const typename state::candidates_that_share all = cache.sharing_view(requester, found);
+    const result<plan> planned = planner_(all, requester.order, shortage, from, cuts, scratch_.all());
+    return planned ? cut_all_holders(all, *planned, cuts, !Planner::spares_requester) : planned;
+  }
+  /// Whether the planner would still cut just this. @pre the sequences are live, and distinct
+  [[nodiscard]] bool still_hold(state& cache, const row& requester, span<const cut> cuts) noexcept {
+    const typename state::candidates all = cache.view();
+    for (const cut& c : cuts) {
+      const std::size_t place = all.place_of(c.sequence);
+      if (all.parked(place) != c.was_parked || all.blocks(place) != c.blocks.last) return false;
+      if (c.blocks.first < 0 || c.blocks.empty()) return false;
+    }
+    if (cache.sequences_share()) {
+      return free_what_they_say(cache.sharing_view(requester), cuts, !Planner::spares_requester);
+    }
+    return std::all_of(cuts.begin(), cuts.end(), [&](const cut& c) {
+      if (c.freed < 1) return false;
+      const shaped_cut now = planner_.cut_one(all, all.place_of(c.sequence), c.freed);
+      return now.blocks == c.blocks && now.freed == c.freed;
+    });
+  }
+
+ private:
+  /// What cannot be had. With the baseline, all go that were to give something, and so does who asked while it ran.
+  result<void> refuse(state& cache,
+                      const row& s,
+                      block_count shortage,
+                      const need_of_blocks& need,
+                      const error& why,
+                      cut_list& cuts) noexcept {
+    if constexpr (!Planner::spares_requester) {
+      if (why.code == errc::shortage && need.from == victims::parked_then_running &&
+          !give_up_with_victims(cache, cache.sequences.id(cache.sequences.slot_at(s.place)), shortage - why.missing,
+                                cuts)) {
+        return errc::buffer_too_small;
+      }
+    }
+    return why;
+  }
+  /// A plan for `shortage` blocks, of which one is for a copy where the sequence needs one: unless all others who hold
+  /// what it is to write into let go of that.
+  result<plan> plan_need(
+      state& cache, const row& s, block_count shortage, const need_of_blocks& need, cut_list& cuts) noexcept {
+    result<plan> planned = plan_for(cache, s, shortage, need.from, cuts, need.found);
+    if constexpr (Pool::can_share && Planner::spares_requester) {
+      if (!need.copies || planned.code() == errc::buffer_too_small) return planned;
+      const std::uint32_t slot = cache.sequences.slot_at(s.place);
+      const block_count next = cache.next_written(slot);
+      if (cache.has_other_writer(s, cache.sequences.blocks(slot, {next, next + 1})[0])) return planned;
+      const holders_of_one<typename state::candidates> others(cache.view(), s.place, next, need.from);
+      if (!others.may_all_be_cut(cache.pool) || (planned && !others.go_before_more(cuts))) return planned;
+      cuts.clear();
+      planned = plan{};
+      if (shortage > 1) planned = plan_for(cache, s, shortage - 1, need.from, cuts, need.found);
+      if (planned && !others.cut_all(cuts)) {
+        cuts.clear();
+        return errc::buffer_too_small;
+      }
+      if (planned) count_freed(cache.sharing_view(s, need.found), cuts);
+    }
+    return planned;
+  }
+  /// The baseline's answer when all victims together are not enough: they give up what they can, and so does the
+  /// requester.
+  /// @return false where `cuts` is too small, and nothing moved
+  bool give_up_with_victims(state& cache, sequence_id requester, block_count obtainable, cut_list& cuts) noexcept {
+    const row& s = cache.sequences[requester.slot];
+    if (!plan_for(cache, s, obtainable, victims::parked_then_running, cuts)) return false;
+    if (s.held > 0) {
+      if (cuts.full()) {
+        cuts.clear();
+        return false;
+      }
+      cuts.add({requester, {0, s.held}, cache.view().reclaimable(s.place, 0, s.held), false});
+      if (cache.sequences_share()) count_freed(cache.sharing_view(s), cuts);
+    }
+    cache.apply(cuts.used());
+    return true;
+  }
+
+  Planner planner_;
+  buffer<std::uint32_t> scratch_;  // the planner's
+};
+
+}  // namespace detail
+}  // namespace v0
+}  // namespace pave
+
+#endif

@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who holds which blocks of a cache, and how they come and go.
+#ifndef PAVE_DETAIL_CACHE_STATE_HPP
+#define PAVE_DETAIL_CACHE_STATE_HPP
+
+#include <pave/candidates.hpp>
+#include <pave/detail/buffer.hpp>
+#include <pave/detail/cache_candidates.hpp>
+#include <pave/detail/lost_content.hpp>
+#include <pave/detail/promises.hpp>
+#include <pave/detail/sequence_table.hpp>
+#include <pave/detail/step_ledger.hpp>
+#include <pave/layout.hpp>
+#include <pave/pool.hpp>
+#include <pave/result.hpp>
+#include <pave/span.hpp>
+#include <pave/tracker.hpp>
+#include <pave/units.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+namespace pave {
+inline namespace v0 {
+namespace detail {
+
+/// The parts of a cache that its calls share, and the moves that keep them in step with each other.
+template <class Pool, class Tracker>
+struct cache_state {
+  using id_type = typename Pool::id_type;
+  using kept_block_type = typename Pool::kept_block_type;
+  using sequence_rows = sequence_table<id_type>;
+  using row = typename sequence_rows::row;
+  using candidates = cache_candidates<Pool, Tracker>;
+  using candidates_that_share = sharing_candidates<Pool, Tracker>;
+
+  Pool pool;
+  Tracker tracker;
+  sequence_rows sequences;
+  lost_content<Pool> lost;
+  step_ledger steps;
+  release_counts shares;  // while a plan is made
+  detail::promises<Pool> promises;
+  zero_on_move<std::size_t> forks;  // sequences that may hold a block with another
+  token_count tokens_per_block = 1;
+
+  [[nodiscard]] bool is_live(sequence_id id) const noexcept { return tracker.progress(id).has_value(); }
+  [[nodiscard]] std::size_t waiting_or_parked() const noexcept {
+    return tracker.count(sequence_state::waiting) + tracker.count(sequence_state::parked);
+  }
+
+  /// @param width blocks of the longest sequence
+  [[nodiscard]] bool reserve(std::size_t most_sequences, block_count width, std::size_t steps_in_flight) noexcept {
+    return sequences.reserve(most_sequences, width) && lost.reserve(most_sequences, width) &&
+           steps.reserve(most_sequences, steps_in_flight) && reserve_counts(pool.id_end());
+  }
+  /// @param ids how many the pool's ids can be
+  [[nodiscard]] bool reserve_counts(block_count ids) noexcept {
+    return !(Pool::can_share || Pool::keeps_content) || shares.reserve(ids, sequences.slots());
+  }
+
+  // --- what plans look at ---
+
+  [[nodiscard]] candidates view() const noexcept { return {pool, tracker, sequences}; }
+  /// Whether plans have to count blocks that several sequences hold.
+  [[nodiscard]] bool sequences_share() const noexcept { return Pool::can_share && (Pool::keeps_content || forks > 1); }
+  /// @param found logical blocks that `requester` takes itself
+  [[nodiscard]] candidates_that_share sharing_view(const row& requester, block_range found = {}) noexcept {
+    return {view(), lost.noted(sequences.slot_at(requester.place), found), shares};
+  }
+  [[nodiscard]] sequence_id most_important_waiting() const noexcept {
+    const candidates all = view();
+    std::size_t best = all.size();
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      if (all.parked(i) && (best == all.size() || all.rank(i) < all.rank(best))) best = i;
+    }
+    return all.key(best);
+  }
+
+  // --- content that is found again ---
+
+  /// What a waiting sequence would hold next, and whose content is still there.
+  [[nodiscard]] found_prefix find_prefix(sequence_id id) noexcept {
+    const block_count held = sequences[id.slot].held;
+    const sequence_progress at = tracker.progress(id).value();
+    const bool ends_in_full_blocks = at.scheduled == held.value() * tokens_per_block.value();
+    if (at.computed != at.scheduled || !ends_in_full_blocks) return {{held, held}, 0};
+    const block_count most = (at.goal.value() - 1) / tokens_per_block.value();  // a token is left to compute
+    return lost.find(pool, id.slot, sequences.blocks(id.slot, {0, held}), most, shares);
+  }
+  /// Of the blocks that a sequence has found: how many nobody holds, so that it takes them from what is available.
+  [[nodiscard]] block_count nobodys(block_range found, std::uint32_t slot) const noexcept {
+    block_count count = 0;
+    for (const kept_block_type& kept : lost.noted(slot, found)) count += pool.holders(kept.block) == 0 ? 1 : 0;
+    return count;
+  }
+
+  // --- steps ---
+
+  token_range schedule(sequence_id id, token_count tokens) noexcept {
+    const token_range scheduled = tracker.schedule(id, tokens).value();
+    if (!scheduled.empty()) enlist(id.slot, scheduled);
+    return scheduled;
+  }
+  void enlist(std::uint32_t slot, token_range tokens) noexcept {
+    steps.enlist(slot, tokens);
+    row& s = sequences[slot];
+    if (s.last_step != steps.last_begun()) s.step_before = s.last_step;
+    s.last_step = steps.last_begun();
+    const block_count first = tokens.first.value() / tokens_per_block.value();
+    const bool is_partly_filled = tokens.first != first.value() * tokens_per_block.value();
+    if (s.is_fork && is_partly_filled) pool.overwrite(sequences.blocks(slot, {first, first + 1})[0]).value();
+  }
+  [[nodiscard]] step_id last_use(std::uint32_t slot) const noexcept {
+    return larger(sequences[slot].last_step, sequences[slot].last_copy);
+  }
+  /// The last step that runs a sequence where the open one does not.
+  [[nodiscard]] step_id last_launched(const row& s) const noexcept {
+    return steps.is_open() && s.last_step == steps.last_begun() ? s.step_before : s.last_step;
+  }
+
+  // --- blocks ---
+
+  /// @pre fresh.size() blocks are available
+  void take_blocks(std::uint32_t slot, block_range fresh) noexcept {
+    pool.allocate(sequences.blocks(slot, fresh)).value();
+    sequences[slot].held = fresh.last;
+    promises.keep_to_what_is_there(pool, sequences, steps);
+  }
+  /// Takes the found ones of the logical blocks `taken`, which come first, and fresh ones. @pre so many are available
+  void take_blocks(std::uint32_t slot, block_range found, block_range taken) noexcept {
+    const span<const kept_block_type> revived = lost.noted(slot, found);
+    pool.acquire(revived, sequences.blocks(slot, {found.last, taken.last})).value();
+    const span<id_type> blocks = sequences.blocks(slot, found);
+    for (std::size_t i = 0; i < revived.size(); ++i) blocks[i] = revived[i].block;
+    lost.clear(slot);
+    sequences[slot].held = taken.last;
+    promises.keep_to_what_is_there(pool, sequences, steps);
+  }
+  /// Releases all blocks beyond the first `kept`, from the end.
+  /// @param worth_keeping the first so many logical blocks have content that is worth it
+  void drop_blocks(std::uint32_t slot, block_count kept, block_count worth_keeping) noexcept {
+    row& s = sequences[slot];
+    const block_count worthless = larger(kept, smaller(s.held, worth_keeping));
+    release_from_end(slot, {worthless, s.held}, content::worthless);
+    release_from_end(slot, {kept, worthless}, content::worth_keeping);
+    s.held = kept;
+  }
+  void release_from_end(std::uint32_t slot, block_range range, content left) noexcept {
+    const span<id_type> blocks = sequences.blocks(slot, range);
+    std::reverse(blocks.begin(), blocks.end());  // the row does not need them any more
+    pool.release(blocks, last_use(slot), left).value();
+  }
+  /// Blocks of a sequence that are full of computed tokens.
+  [[nodiscard]] block_count full_blocks(sequence_id id) const noexcept {
+    const token_count computed = tracker.progress(id).value().computed;
+    return smaller<block_count>(sequences[id.slot].held, computed.value() / tokens_per_block.value());
+  }
+  /// A sequence keeps its first `kept` blocks, and parks. What it had in the open step is not run.
+  void cut_back(sequence_id id, block_count kept) noexcept {
+    const token_count kept_tokens = kept.value() * tokens_per_block.value();
+    const block_count full = larger(kept, full_blocks(id));
+    row& s = sequences[id.slot];
+    lost.note(pool, id.slot, s.held, {kept, full}, sequences.blocks(id.slot, {kept, full}));
+    if (const auto start = steps.withdraw(id.slot); start) {
+      tracker.unschedule(id, *start).value();
+      s.last_step = last_launched(s);
+    }
+    steps.trim(id.slot, kept_tokens);
+    static_cast<void>(tracker.lose(id, kept_tokens).value());
+    tracker.park(id, 0).value();
+    drop_blocks(id.slot, kept, full);
+    promises.end(s);
+    if (kept == 0) end_sharing(s);
+  }
+  /// @return blocks that came free
+  block_count apply(span<const cut> cuts) noexcept {
+    const block_count before = pool.available() + pool.fenced();
+    for (const cut& c : cuts) cut_back(c.sequence, c.blocks.first);
+    return pool.available() + pool.fenced() - before;
+  }
+
+  // --- forks ---
+
+  void begin_to_share(row& s) noexcept {
+    forks.get() += s.is_fork ? 0 : 1;
+    s.is_fork = true;
+  }
+  void end_sharing(row& s) noexcept {
+    forks.get() -= s.is_fork ? 1 : 0;
+    s.is_fork = false;
+  }
+  /// The open step of a sequence may write behind what its fork has of their last block, even after it has ended.
+  void note_writer(row& child, const row& parent, token_count end) const noexcept {
+    const block_count last = end.value() / tokens_per_block.value();
+    const bool is_partly_filled = end != last.value() * tokens_per_block.value();
+    if (is_partly_filled && steps.is_open() && parent.last_step == steps.last_begun()) {
+      child.written = sequences.blocks(sequences.slot_at(child.place), {last, last + 1})[0];
+      child.written_by = steps.last_begun();
+    } else {
+      child.written = parent.written;
+      child.written_by = parent.written_by;
+    }
+  }
+  /// Whether another sequence's step in flight may write into this block, too. One stream has no such steps.
+  [[nodiscard]] bool has_other_writer(const row& s, id_type block) const noexcept {
+    return Pool::delays && block == s.written && steps.last_complete() < s.written_by;
+  }
+  /// The logical block that a sequence writes next.
+  [[nodiscard]] block_count next_written(std::uint32_t slot) const noexcept {
+    return tracker.progress(sequences.id(slot))->scheduled.value() / tokens_per_block.value();
+  }
+  /// Whether a sequence that computes its next `tokens` tokens needs a copy of its last block, since others hold it, or
+  /// still write it.
+  [[nodiscard]] bool copies(std::uint32_t slot, token_count tokens) const noexcept {
+    const row& s = sequences[slot];
+    if (!s.is_fork || tokens == 0) return false;
+    const block_count next = next_written(slot);
+    if (s.held <= next) return false;
+    const id_type block = sequences.blocks(slot, {next, next + 1})[0];
+    return pool.holders(block) > 1 || has_other_writer(s, block);
+  }
+
+  void promise(row& s, block_count blocks) noexcept {
+    promises.promise(s, blocks, promises.when(pool, sequences, steps, s, blocks));
+  }
+};
+
+}  // namespace detail
+}  // namespace v0
+}  // namespace pave
+
+#endif
