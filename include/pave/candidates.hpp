@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <utility>
 
 namespace pave {
@@ -34,6 +35,17 @@ using candidates_reclaimable =
     decltype(std::declval<const View&>().reclaimable(std::size_t{}, block_count{}, block_count{}));
 template <class View>
 using candidates_passed = decltype(std::declval<const View&>().passed(std::size_t{}, block_range{}));
+template <class View>
+using candidates_tokens = decltype(std::declval<const View&>().tokens(std::size_t{}));
+template <class View>
+using candidates_tokens_per_block = decltype(std::declval<const View&>().tokens_per_block());
+template <class View>
+using candidates_missing = decltype(std::declval<const View&>().missing(std::size_t{}, block_count{}, block_count{}));
+template <class View>
+using candidates_alone = decltype(std::declval<const View&>().alone(std::size_t{}));
+template <class View>
+using candidates_slack_less =
+    decltype(std::declval<const View&>().slack(std::size_t{}) < std::declval<const View&>().slack(std::size_t{}));
 }  // namespace detail
 
 /// @brief The contract of a candidate view; `i` counts from 0 to `size()`, every member is const.
@@ -49,6 +61,16 @@ using candidates_passed = decltype(std::declval<const View&>().passed(std::size_
 ///   which it asks them, and has use for `range` of its blocks: all of them, but of the last one only its cut. From
 ///   then on `reclaimable` may count a block that only those passed hold besides the one that is asked; who takes the
 ///   plan sees to it that all holders of such a block let it go
+///
+/// - `block_count alone(i)`, where there is one: `reclaimable` counts just so many blocks at its end, which it holds
+///   alone. No plan then walks a block table
+///
+/// Some policies ask for more:
+/// - `token_count tokens_per_block()` and `token_count tokens(i)`: positions [0, tokens) are in its blocks, or will be
+///   with the steps in flight. Blocks beyond them have no content, and cost nothing to give up
+/// - `block_count missing(i, block_count first, block_count last)`, where there is one: how many blocks of that range,
+///   below `tokens(i)`, have no content (yet): gaps
+/// - `Slack slack(i)`: with `<`; how much time it has, by the engine's own measure
 template <class View>
 inline constexpr bool is_candidate_view_v = detail::all({
     detail::is_detected_as_v<std::size_t, detail::candidates_size, View>,
@@ -63,6 +85,62 @@ inline constexpr bool is_candidate_view_v = detail::all({
 template <class View>
 concept candidate_view = is_candidate_view_v<View>;
 #endif
+
+namespace detail {
+
+/// Whether a view says what its candidates' blocks contain.
+template <class View>
+inline constexpr bool knows_tokens_v = all({
+    is_detected_as_v<token_count, candidates_tokens, View>,
+    is_detected_as_v<token_count, candidates_tokens_per_block, View>,
+});
+
+/// Whether each block of a range comes free.
+template <class View>
+[[nodiscard]] constexpr bool come_free(const View& view, std::size_t i, block_range range) noexcept {
+  if constexpr (is_detected_as_v<block_count, candidates_alone, View>) {
+    return view.blocks(i) - view.alone(i) <= range.first;
+  } else {
+    return view.reclaimable(i, range.first, range.last) == range.size();
+  }
+}
+
+/// The first block from `at` on that comes free; the end where none does.
+template <class View>
+[[nodiscard]] constexpr block_count next_free(const View& view, std::size_t i, block_count at) noexcept {
+  if constexpr (is_detected_as_v<block_count, candidates_alone, View>) {
+    return larger(at, view.blocks(i) - view.alone(i));
+  } else {
+    while (at < view.blocks(i) && view.reclaimable(i, at, at + 1) == 0) at += 1;
+    return at;
+  }
+}
+
+/// Positions of candidate `i` that come back after its blocks `range` went: as many as have content in them, and as if
+/// they were the last ones of the range.
+template <class View>
+[[nodiscard]] constexpr token_range content_of(const View& view, std::size_t i, block_range range) noexcept {
+  const token_count each = view.tokens_per_block();
+  const token_count last = smaller<token_count>(range.last.value() * each.value(), view.tokens(i));
+  token_count first = smaller<token_count>(range.first.value() * each.value(), last);
+  if constexpr (is_detected_as_v<block_count, candidates_missing, View>) {
+    first += view.missing(i, range.first, range.last).value() * each.value();
+  }
+  return {first, last};
+}
+
+/// Blocks of candidate `i` that have content, or will have: those behind them are empty.
+template <class View>
+[[nodiscard]] constexpr block_count filled_blocks(const View& view, std::size_t i) noexcept {
+  if constexpr (knows_tokens_v<View>) {
+    const std::int64_t each = view.tokens_per_block().value();
+    return smaller<block_count>(view.blocks(i), (view.tokens(i).value() + each - 1) / each);
+  } else {
+    return view.blocks(i);
+  }
+}
+
+}  // namespace detail
 
 /// @brief A range of one sequence's logical blocks to give up.
 /// @tparam Key the candidate view's; `sequence_id` for a `kv_cache`
@@ -105,24 +183,31 @@ class block_table_candidates {
     Rank rank;
     std::int32_t blocks = 0;  ///< how many ids of the row are held
     bool parked = false;
+    std::int32_t tokens = (std::numeric_limits<std::int32_t>::max)();  ///< in these blocks; by default they are full
   };
 
   /// @param rows one for each candidate
   /// @param table `[rows, stride]` block ids
   /// @param stride ids from one row to the next
   /// @param holders `[capacity]`: how many sequences, pins and caches hold each block
+  /// @param tokens_per_block for policies that price what is lost
   /// @pre the first `blocks` ids of each row are within `holders`
   constexpr block_table_candidates(span<const row> rows,
                                    const std::int32_t* table,
                                    std::size_t stride,
-                                   span<const std::uint32_t> holders) noexcept
-      : rows_(rows), table_(table), stride_(stride), holders_(holders) {}
+                                   span<const std::uint32_t> holders,
+                                   token_count tokens_per_block = 16) noexcept
+      : rows_(rows), table_(table), stride_(stride), holders_(holders), tokens_per_block_(tokens_per_block) {}
 
   [[nodiscard]] constexpr std::size_t size() const noexcept { return rows_.size(); }
   [[nodiscard]] constexpr std::size_t key(std::size_t i) const noexcept { return i; }
   [[nodiscard]] constexpr Rank rank(std::size_t i) const noexcept { return rows_[i].rank; }
   [[nodiscard]] constexpr bool parked(std::size_t i) const noexcept { return rows_[i].parked; }
   [[nodiscard]] constexpr block_count blocks(std::size_t i) const noexcept { return rows_[i].blocks; }
+  [[nodiscard]] constexpr token_count tokens_per_block() const noexcept { return tokens_per_block_; }
+  [[nodiscard]] constexpr token_count tokens(std::size_t i) const noexcept {
+    return detail::smaller<token_count>(rows_[i].tokens, rows_[i].blocks * tokens_per_block_.value());
+  }
   [[nodiscard]] constexpr block_count reclaimable(std::size_t i, block_count first, block_count last) const noexcept {
     block_count count = 0;
     for (std::int64_t at = first.value(); at < last.value(); ++at) {
@@ -137,6 +222,7 @@ class block_table_candidates {
   const std::int32_t* table_;
   std::size_t stride_;
   span<const std::uint32_t> holders_;
+  token_count tokens_per_block_;
 };
 static_assert(is_candidate_view_v<block_table_candidates<>>);
 
@@ -152,18 +238,24 @@ class block_list_candidates {
     Rank rank;
     span<Block* const> blocks;  ///< in logical order, none of them null
     bool parked = false;
+    std::int32_t tokens = (std::numeric_limits<std::int32_t>::max)();  ///< in these blocks; by default they are full
   };
 
   /// @param rows one for each candidate
   /// @param holders a copy is kept
-  constexpr block_list_candidates(span<const row> rows, Holders holders) noexcept
-      : rows_(rows), holders_(std::move(holders)) {}
+  /// @param tokens_per_block for policies that price what is lost
+  constexpr block_list_candidates(span<const row> rows, Holders holders, token_count tokens_per_block = 16) noexcept
+      : rows_(rows), holders_(std::move(holders)), tokens_per_block_(tokens_per_block) {}
 
   [[nodiscard]] constexpr std::size_t size() const noexcept { return rows_.size(); }
   [[nodiscard]] constexpr std::size_t key(std::size_t i) const noexcept { return i; }
   [[nodiscard]] constexpr Rank rank(std::size_t i) const noexcept { return rows_[i].rank; }
   [[nodiscard]] constexpr bool parked(std::size_t i) const noexcept { return rows_[i].parked; }
   [[nodiscard]] constexpr block_count blocks(std::size_t i) const noexcept { return rows_[i].blocks.size(); }
+  [[nodiscard]] constexpr token_count tokens_per_block() const noexcept { return tokens_per_block_; }
+  [[nodiscard]] constexpr token_count tokens(std::size_t i) const noexcept {
+    return detail::smaller<token_count>(rows_[i].tokens, blocks(i).value() * tokens_per_block_.value());
+  }
   [[nodiscard]] constexpr block_count reclaimable(std::size_t i, block_count first, block_count last) const noexcept {
     block_count count = 0;
     for (std::int64_t at = first.value(); at < last.value(); ++at) {
@@ -175,6 +267,7 @@ class block_list_candidates {
  private:
   span<const row> rows_;
   Holders holders_;
+  token_count tokens_per_block_;
 };
 
 }  // namespace v0

@@ -4,9 +4,12 @@
 #define PAVE_PLANNER_HPP
 
 #include <pave/candidates.hpp>
+#include <pave/detail/cheapest_cuts.hpp>
 #include <pave/detail/detect.hpp>
+#include <pave/detail/victim_scan.hpp>
 #include <pave/policy/cut_shape.hpp>
 #include <pave/policy/demand.hpp>
+#include <pave/policy/restore_cost.hpp>
 #include <pave/policy/victim_order.hpp>
 #include <pave/result.hpp>
 #include <pave/span.hpp>
@@ -26,6 +29,7 @@ struct planner_policies {
   using demand = exact;
   using victim_order = least_important;
   using cut_shape = tail;
+  using restore_cost = recompute_cost;
 };
 
 /// @brief Who may be asked to give up blocks.
@@ -45,21 +49,27 @@ struct plan {
 
 /// @brief Plans evictions over a candidate view (`is_candidate_view_v`). It holds nothing but its policies, and moves
 /// nothing.
+///
+/// With an order of the candidates, victim after victim gives all it has, and the last one only the rest. With
+/// `cheapest_restore` the victims are chosen together, so that the sum of what their restores cost is the least:
+/// exactly for demands of up to 64 blocks among up to 32 candidates, nearly beyond. Where candidates share blocks with
+/// each other (a view with `passed`), or go whole, it takes whoever is cheapest for each block, one by one.
 /// @threadsafety const members from any thread
 template <class Policies = planner_policies>
 class eviction_planner {
   using demand_type = typename Policies::demand;
   using victim_order_type = typename Policies::victim_order;
   using cut_shape_type = typename Policies::cut_shape;
+  using restore_cost_type = typename Policies::restore_cost;
 
-  static_assert(detail::is_detected_as_v<block_count, detail::demand_blocks, demand_type>,
-                "pave: a demand policy needs `block_count blocks(block_count shortage) const`");
   static_assert(detail::is_detected_as_v<bool, detail::demand_whole_victims, demand_type>,
                 "pave: a demand policy needs `static constexpr bool whole_victims`");
   static_assert(detail::is_detected_as_v<bool, detail::demand_spares_requester, demand_type>,
                 "pave: a demand policy needs `static constexpr bool spares_requester`");
   static_assert(detail::is_detected_as_v<bool, detail::cut_shape_keeps_prefix, cut_shape_type>,
                 "pave: a cut_shape policy needs `static constexpr bool keeps_prefix`");
+  static_assert(is_restore_cost_v<restore_cost_type>,
+                "pave: a restore_cost policy needs `double cost(token_range positions) const`");
 
  public:
   static constexpr bool spares_requester = demand_type::spares_requester;
@@ -69,8 +79,9 @@ class eviction_planner {
   /// @brief A planner with policies that hold state: cost coefficients, a comparator.
   explicit constexpr eviction_planner(demand_type demand,
                                       victim_order_type order = {},
-                                      cut_shape_type shape = {}) noexcept
-      : demand_(std::move(demand)), order_(std::move(order)), shape_(std::move(shape)) {}
+                                      cut_shape_type shape = {},
+                                      restore_cost_type cost = {}) noexcept
+      : demand_(std::move(demand)), order_(std::move(order)), shape_(std::move(shape)), cost_(std::move(cost)) {}
 
   /// @brief Finds the cuts that meet a shortage, from sequences less important than the requester only, parked ones
   /// first.
@@ -83,7 +94,9 @@ class eviction_planner {
   /// @error `shortage`, with the blocks still missing when all is given up that may be
   /// @error `buffer_too_small`: `cuts` or `scratch`
   /// @error `invalid_argument`: a negative shortage
-  /// @complexity O(candidates + cuts · log candidates) and what the cut shape takes for each victim; no memory is taken
+  /// @complexity O(candidates · log cuts) and what the cut shape takes for each victim; with `cheapest_restore`
+  ///   O(candidates · log demand) cuts are tried out, and up to 64 for each of 32 candidates. No memory is taken, but
+  ///   some kilobytes of the stack
   template <class View, class Rank, class Key>
   [[nodiscard]] result<plan> operator()(const View& view,
                                         const Rank& requester,
@@ -98,8 +111,7 @@ class eviction_planner {
     static_assert(has_rank || !is_candidate_view_v<View>,
                   "pave: a requester's rank needs a `<` with the candidates' ranks");
     // A view or a policy that breaks its contract has had its one line; its plan would only repeat it in other words.
-    if constexpr (has_key && has_rank && is_candidate_view_v<View> && is_victim_order_v<victim_order_type, View> &&
-                  is_cut_shape_v<cut_shape_type, View>) {
+    if constexpr (has_key && has_rank && keeps_contracts<View>()) {
       return make_plan(view, requester, shortage, from, cuts, scratch);
     } else {
       return errc::invalid_argument;
@@ -113,9 +125,22 @@ class eviction_planner {
     if constexpr (demand_type::whole_victims) {
       const block_range all{0, view.blocks(victim)};
       return {all, view.reclaimable(victim, all.first, all.last)};
-    } else {
+    } else if constexpr (detail::is_detected_v<detail::cut_shape_cut, cut_shape_type, View>) {
       return shape_.cut(view, victim, wanted);
+    } else {
+      return shape_.cut(view, cost_, victim, wanted);
     }
+  }
+
+  /// @brief What it costs to bring back what a cut takes, by the policy `restore_cost`.
+  /// @pre victim < view.size()
+  template <class View>
+  [[nodiscard]] double price(const View& view, std::size_t victim, block_range blocks) const noexcept {
+    static_assert(
+        detail::knows_tokens_v<View>,
+        "pave: a price needs a candidate view with `token_count tokens(std::size_t i) const` and `token_count "
+        "tokens_per_block() const`");
+    return cost_.cost(detail::content_of(view, victim, blocks));
   }
 
  private:
@@ -129,41 +154,145 @@ class eviction_planner {
     cuts.clear();
     if (shortage < 0) return errc::invalid_argument;
     if (shortage == 0) return plan{};
-    const bool may_ask_for_more = from == victims::parked_then_running;
-    const block_count demand = may_ask_for_more ? detail::larger(shortage, demand_.blocks(shortage)) : shortage;
-    plan found{demand, 0, 0};
     if (scratch.size() < view.size()) return errc::buffer_too_small;
+    const bool may_ask_for_more = from == victims::parked_then_running;
+    const block_count demand = may_ask_for_more ? detail::larger(shortage, demand_for(view, shortage)) : shortage;
+    draft<View, Key> drawn{view, cuts, plan{demand, 0, 0}, false};
 
-    span<std::uint32_t> heap = scratch.first(gather(view, requester, from, scratch));
-    const auto later = [&](std::uint32_t a, std::uint32_t b) { return is_before(view, b, a); };
-    std::make_heap(heap.begin(), heap.end(), later);
-    while (found.freed < demand && !heap.empty()) {
-      std::pop_heap(heap.begin(), heap.end(), later);
-      const std::size_t victim = heap[heap.size() - 1];
-      heap = heap.first(heap.size() - 1);
-      const shaped_cut shaped = cut_one(view, victim, demand - found.freed);
-      if (shaped.freed > 0 && cuts.full()) {
-        if (found.freed >= shortage) break;
-        cuts.clear();
-        return errc::buffer_too_small;
-      }
-      if constexpr (detail::is_detected_v<detail::candidates_passed, View>) {
-        const bool is_last = found.freed + shaped.freed >= demand;
-        view.passed(victim, is_last ? shaped.blocks : block_range{0, view.blocks(victim)});
-      }
-      if (shaped.freed == 0) continue;
-      cuts.add({static_cast<Key>(view.key(victim)), shaped.blocks, shaped.freed, view.parked(victim)});
-      found.freed += shaped.freed;
-      found.given_up += shaped.blocks.size() - shaped.freed;
+    const auto may_be_cut = [&](std::size_t i) noexcept {
+      return requester < view.rank(i) && view.blocks(i) != 0 &&
+             (from == victims::parked_then_running || view.parked(i));
+    };
+    if constexpr (detail::wants_cheapest_plan_v<victim_order_type>) {
+      draw_cheapest(drawn, may_be_cut, scratch);
+    } else {
+      draw_in_order(drawn, may_be_cut, scratch);
     }
+
+    plan& found = drawn.so_far;
     if (found.freed < shortage) {
       cuts.clear();
+      if (drawn.is_full) return errc::buffer_too_small;
       return error{errc::shortage, shortage - found.freed};
     }
     found.demand = detail::smaller(demand, found.freed);
     return found;
   }
 
+  /// A plan that is being made.
+  template <class View, class Key>
+  struct draft {
+    const View& view;
+    basic_cut_list<Key>& cuts;
+    plan so_far;
+    bool is_full;  // it needs more cuts than there is room for
+
+    [[nodiscard]] block_count missing() const noexcept { return so_far.demand - so_far.freed; }
+    /// @return whether it goes on
+    bool add(std::size_t victim, const shaped_cut& shaped) noexcept {
+      is_full = shaped.freed > 0 && cuts.full();
+      if (is_full) return false;
+      if constexpr (detail::is_detected_v<detail::candidates_passed, View>) {
+        view.passed(victim, shaped.freed >= missing() ? shaped.blocks : block_range{0, view.blocks(victim)});
+      }
+      if (shaped.freed == 0) return true;
+      cuts.add({static_cast<Key>(view.key(victim)), shaped.blocks, shaped.freed, view.parked(victim)});
+      so_far.freed += shaped.freed;
+      so_far.given_up += shaped.blocks.size() - shaped.freed;
+      return so_far.freed < so_far.demand;
+    }
+  };
+
+  /// Victim after victim.
+  template <class View, class Key, class MayBeCut>
+  void draw_in_order(draft<View, Key>& drawn, const MayBeCut& may_be_cut, span<std::uint32_t> scratch) const noexcept {
+    const View& view = drawn.view;
+    const auto before = [&](std::uint32_t a, std::uint32_t b) noexcept { return is_before(view, a, b); };
+    detail::victim_scan<View, decltype(before), MayBeCut> scan(view, before, may_be_cut, scratch);
+    for (auto batch = scan.next(drawn.missing()); !batch.empty(); batch = scan.next(drawn.missing())) {
+      for (const std::uint32_t victim : batch) {
+        if (!drawn.add(victim, cut_one(view, victim, drawn.missing()))) return;
+      }
+    }
+  }
+
+  /// All victims at once, parked ones first.
+  template <class View, class Key, class MayBeCut>
+  void draw_cheapest(draft<View, Key>& drawn, const MayBeCut& may_be_cut, span<std::uint32_t> scratch) const noexcept {
+    const View& view = drawn.view;
+    for (const bool is_parked : {true, false}) {
+      std::size_t size = 0;
+      block_count obtainable = 0;
+      for (std::uint32_t i = 0; i < view.size(); ++i) {
+        if (view.parked(i) != is_parked || !may_be_cut(i)) continue;
+        scratch[size++] = i;
+        if (obtainable < drawn.missing()) obtainable += cut_one(view, i, drawn.missing()).freed;
+      }
+      const span<std::uint32_t> group = scratch.first(size);
+      if constexpr (demand_type::whole_victims || detail::is_detected_v<detail::candidates_passed, View>) {
+        draw_one_by_one(drawn, group);
+      } else {
+        draw_together(drawn, group, detail::smaller(obtainable, drawn.missing()));
+      }
+      if (drawn.missing() <= 0 || drawn.is_full) return;
+    }
+  }
+
+  /// What a cut frees does not depend on the other ones: the division that costs the least.
+  /// @pre the group can give as many as are wanted
+  template <class View, class Key>
+  void draw_together(draft<View, Key>& drawn, span<std::uint32_t> group, block_count wanted) const noexcept {
+    const View& view = drawn.view;
+    const auto first = [&](std::size_t a, std::size_t b) noexcept { return view.rank(b) < view.rank(a); };
+    const auto most = [&](std::size_t i) noexcept { return cut_one(view, i, wanted).freed; };
+    const auto cost_of = [&](std::size_t i, block_count blocks) noexcept {
+      return price(view, i, cut_one(view, i, blocks).blocks);
+    };
+    detail::cheapest_cuts<decltype(first), decltype(most), decltype(cost_of)> cheapest(first, most, cost_of);
+    cheapest(group, wanted, [&](std::size_t victim, block_count blocks) noexcept {
+      drawn.add(victim, cut_one(view, victim, blocks));
+      return !drawn.is_full;
+    });
+  }
+
+  /// Whoever is cheapest for each block that comes free goes next.
+  template <class View, class Key>
+  void draw_one_by_one(draft<View, Key>& drawn, span<std::uint32_t> group) const noexcept {
+    const View& view = drawn.view;
+    while (!group.empty()) {
+      std::uint32_t* best = nullptr;
+      shaped_cut best_cut{};
+      double least = 0;
+      for (std::uint32_t& i : group) {
+        const shaped_cut shaped = cut_one(view, i, drawn.missing());
+        if (shaped.freed == 0) continue;
+        const double each = price(view, i, shaped.blocks) / static_cast<double>(shaped.freed.value());
+        if (best != nullptr && !(each < least) && (least < each || !(view.rank(*best) < view.rank(i)))) continue;
+        best = &i;
+        best_cut = shaped;
+        least = each;
+      }
+      if (best == nullptr) best = group.data();
+      if (!drawn.add(*best, best_cut)) return;
+      std::swap(*best, group[group.size() - 1]);
+      group = group.first(group.size() - 1);
+    }
+  }
+
+  template <class View>
+  [[nodiscard]] block_count demand_for(const View& view, block_count shortage) const noexcept {
+    if constexpr (detail::is_detected_v<detail::demand_blocks_of_view, demand_type, View>) {
+      return demand_.blocks(view, shortage);
+    } else {
+      return demand_.blocks(shortage);
+    }
+  }
+
+  template <class View>
+  [[nodiscard]] static constexpr bool keeps_contracts() noexcept {
+    return is_candidate_view_v<View> && is_demand_v<demand_type, View> && is_victim_order_v<victim_order_type, View> &&
+           is_cut_shape_v<cut_shape_type, View> && is_restore_cost_v<restore_cost_type>;
+  }
   template <class View>
   static constexpr void check_contracts() noexcept {
     static_assert(detail::is_detected_as_v<std::size_t, detail::candidates_size, View>,
@@ -177,27 +306,15 @@ class eviction_planner {
     static_assert(detail::is_detected_as_v<block_count, detail::candidates_reclaimable, View>,
                   "pave: a candidate view needs `block_count reclaimable(std::size_t i, block_count first, block_count "
                   "last) const`");
+    static_assert(detail::is_detected_as_v<block_count, detail::demand_blocks, demand_type> ||
+                      detail::is_detected_as_v<block_count, detail::demand_blocks_of_view, demand_type, View>,
+                  "pave: a demand policy needs `block_count blocks(block_count shortage) const`");
     static_assert(
         is_victim_order_v<victim_order_type, View>,
         "pave: a victim_order policy needs `bool before(const View& view, std::size_t a, std::size_t b) const`");
     static_assert(is_cut_shape_v<cut_shape_type, View>,
                   "pave: a cut_shape policy needs `shaped_cut cut(const View& view, std::size_t candidate, block_count "
                   "wanted) const`");
-  }
-
-  /// Writes the indices of all who may be cut to the front of `scratch`.
-  template <class View, class Rank>
-  static std::size_t gather(const View& view,
-                            const Rank& requester,
-                            victims from,
-                            span<std::uint32_t> scratch) noexcept {
-    std::size_t count = 0;
-    for (std::size_t i = 0; i < view.size(); ++i) {
-      if (view.blocks(i) == 0 || !(requester < view.rank(i))) continue;
-      if (from == victims::parked_only && !view.parked(i)) continue;
-      scratch[count++] = static_cast<std::uint32_t>(i);
-    }
-    return count;
   }
 
   /// Parked ones first, then the policy's order; what it leaves open is decided by rank, so that every heap pops the
@@ -213,6 +330,7 @@ class eviction_planner {
   demand_type demand_;
   victim_order_type order_;
   cut_shape_type shape_;
+  restore_cost_type cost_;
 };
 
 }  // namespace v0
