@@ -14,6 +14,7 @@
 #include <pave/result.hpp>
 #include <pave/span.hpp>
 #include <pave/units.hpp>
+#include <pave/victim_index.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -112,7 +113,50 @@ class eviction_planner {
                   "pave: a requester's rank needs a `<` with the candidates' ranks");
     // A view or a policy that breaks its contract has had its one line; its plan would only repeat it in other words.
     if constexpr (has_key && has_rank && keeps_contracts<View>()) {
-      return make_plan(view, requester, shortage, from, cuts, scratch);
+      if (shortage > 0 && scratch.size() < view.size()) {
+        cuts.clear();
+        return errc::buffer_too_small;
+      }
+      const auto may_be_cut = [&](std::size_t i) noexcept {
+        return requester < view.rank(i) && view.blocks(i) != 0 &&
+               (from == victims::parked_then_running || view.parked(i));
+      };
+      return make_plan(view, shortage, from, cuts, [&](auto& drawn) noexcept {
+        if constexpr (detail::wants_cheapest_plan_v<victim_order_type>) {
+          draw_cheapest(drawn, may_be_cut, scratch);
+        } else {
+          draw_in_order(drawn, may_be_cut, scratch);
+        }
+      });
+    } else {
+      return errc::invalid_argument;
+    }
+  }
+
+  /// @brief The same plan, with candidates that an index keeps in order: it looks only at those that it cuts.
+  /// @param index of the candidates of `view`, with this planner's victim order; it is left as it was
+  /// @complexity O(cuts · log candidates) and what the cut shape takes for each victim; no memory is taken
+  template <class View, class Rank, class Key>
+  [[nodiscard]] result<plan> operator()(const View& view,
+                                        victim_index<Rank, victim_order_type>& index,
+                                        const Rank& requester,
+                                        block_count shortage,
+                                        victims from,
+                                        basic_cut_list<Key>& cuts) const noexcept {
+    check_contracts<View>();
+    if constexpr (keeps_contracts<View>()) {
+      return make_plan(view, shortage, from, cuts, [&](auto& drawn) noexcept {
+        for (const bool parked : {true, false}) {
+          if (!parked && from == victims::parked_only) break;
+          auto victim = index.first(view, requester, parked);
+          while (victim && drawn.add(*victim, cut_one(view, *victim, drawn.missing()))) {
+            index.hide(view, *victim);
+            victim = index.first(view, requester, parked);
+          }
+          if (victim) break;
+        }
+        index.show_all(view);
+      });
     } else {
       return errc::invalid_argument;
     }
@@ -144,31 +188,17 @@ class eviction_planner {
   }
 
  private:
-  template <class View, class Rank, class Key>
-  [[nodiscard]] result<plan> make_plan(const View& view,
-                                       const Rank& requester,
-                                       block_count shortage,
-                                       victims from,
-                                       basic_cut_list<Key>& cuts,
-                                       span<std::uint32_t> scratch) const noexcept {
+  /// @param draw adds cuts to a draft until nothing is missing, or there are no more
+  template <class View, class Key, class Draw>
+  [[nodiscard]] result<plan> make_plan(
+      const View& view, block_count shortage, victims from, basic_cut_list<Key>& cuts, Draw&& draw) const noexcept {
     cuts.clear();
     if (shortage < 0) return errc::invalid_argument;
     if (shortage == 0) return plan{};
-    if (scratch.size() < view.size()) return errc::buffer_too_small;
     const bool may_ask_for_more = from == victims::parked_then_running;
     const block_count demand = may_ask_for_more ? detail::larger(shortage, demand_for(view, shortage)) : shortage;
     draft<View, Key> drawn{view, cuts, plan{demand, 0, 0}, false};
-
-    const auto may_be_cut = [&](std::size_t i) noexcept {
-      return requester < view.rank(i) && view.blocks(i) != 0 &&
-             (from == victims::parked_then_running || view.parked(i));
-    };
-    if constexpr (detail::wants_cheapest_plan_v<victim_order_type>) {
-      draw_cheapest(drawn, may_be_cut, scratch);
-    } else {
-      draw_in_order(drawn, may_be_cut, scratch);
-    }
-
+    draw(drawn);
     plan& found = drawn.so_far;
     if (found.freed < shortage) {
       cuts.clear();
