@@ -153,6 +153,9 @@ class kv_cache {
         !cache.plans_.reserve(options.sequences)) {
       return errc::out_of_memory;
     }
+    auto order = decltype(state_.order)::create(options.sequences, cache.plans_.order());
+    if (!order) return order.error();
+    cache.state_.order = std::move(*order);
     return cache;
   }
   [[nodiscard]] static result<kv_cache> create(const kv_cache_options& options,
@@ -182,6 +185,7 @@ class kv_cache {
     const sequence_id id = state_.sequences.open(rank);
     state_.lost.clear(id.slot);
     state_.tracker.track(id, tokens).value();
+    state_.order.insert(state_.view(), id.slot).value();
     return id;
   }
 
@@ -217,6 +221,7 @@ class kv_cache {
     if (held == state_.sequences[parent.slot].held) state_.lost.copy(parent.slot, id.slot, held);
     state_.tracker.fork(parent, id, end).value();
     state_.steps.fork(parent.slot, id.slot);
+    state_.order.insert(state_.view(), id.slot).value();
     return id;
   }
 
@@ -231,7 +236,18 @@ class kv_cache {
   /// @error `stale`
   result<void> set_rank(sequence_id id, std::int64_t rank) noexcept {
     if (!state_.is_live(id)) return errc::stale;
+    state_.order.erase(state_.view(), id.slot).value();
     state_.sequences[id.slot].order.value = rank;
+    state_.order.insert(state_.view(), id.slot).value();
+    return {};
+  }
+
+  /// @brief How much time a sequence has, in any unit of the engine's: what the order `most_slack` goes by. 0 at first.
+  /// @error `stale`
+  result<void> set_slack(sequence_id id, std::int64_t slack) noexcept {
+    if (!state_.is_live(id)) return errc::stale;
+    state_.sequences[id.slot].slack = slack;
+    state_.note_change(id.slot);
     return {};
   }
 
@@ -326,7 +342,10 @@ class kv_cache {
     result<void> got = plans_.reclaim(state_, s, need, cuts);
     if (got) got = plans_.wait_for(state_, s, need.takes + (state_.copies(id.slot, tokens) ? 1 : 0), 0, cuts);
     if (!got) {
-      if (got.code() == errc::shortage) state_.tracker.park(id, goal).value();
+      if (got.code() == errc::shortage) {
+        state_.tracker.park(id, goal).value();
+        state_.note_change(id.slot);
+      }
       return got.error();
     }
     const std::optional<block_copy> copy = take_copy(id, tokens);
@@ -376,6 +395,7 @@ class kv_cache {
     const block_range taken{s.held, found.blocks.last + fresh};
     state_.take_blocks(id.slot, found.blocks, taken);
     const token_range tokens = state_.tracker.resume(id, budget, found_tokens).value();
+    state_.note_change(id.slot);
     state_.enlist(id.slot, tokens);
     return restore{id, {tokens.first - found_tokens, tokens.first}, tokens, taken, needs, need.resumes, copy};
   }
@@ -534,7 +554,7 @@ class kv_cache {
   [[nodiscard]] const pool_type& pool() const noexcept { return state_.pool; }
 
  private:
-  using state = detail::cache_state<pool_type, tracker_type>;
+  using state = detail::cache_state<pool_type, tracker_type, detail::victim_order_of<planner_type>>;
   using row = typename state::row;
 
   /// The sum of two token counts that are not negative; the largest count where it would overflow.
@@ -576,6 +596,7 @@ class kv_cache {
     state_.drop_blocks(id.slot, 0, state_.full_blocks(id));
     state_.promises.end(state_.sequences[id.slot]);
     state_.end_sharing(state_.sequences[id.slot]);
+    state_.order.erase(state_.view(), id.slot).value();
     state_.tracker.forget(id).value();
     state_.steps.leave(id.slot);
     state_.sequences.close(id.slot);

@@ -59,7 +59,6 @@ struct plan {
 template <class Policies = planner_policies>
 class eviction_planner {
   using demand_type = typename Policies::demand;
-  using victim_order_type = typename Policies::victim_order;
   using cut_shape_type = typename Policies::cut_shape;
   using restore_cost_type = typename Policies::restore_cost;
 
@@ -73,16 +72,22 @@ class eviction_planner {
                 "pave: a restore_cost policy needs `double cost(token_range positions) const`");
 
  public:
+  using victim_order = typename Policies::victim_order;
+  /// Whether it asks victim after victim, in an order that a `victim_index` can keep.
+  static constexpr bool orders_victims = !detail::wants_cheapest_plan_v<victim_order>;
   static constexpr bool spares_requester = demand_type::spares_requester;
   static constexpr bool keeps_prefix = demand_type::whole_victims || cut_shape_type::keeps_prefix;
 
   eviction_planner() = default;
   /// @brief A planner with policies that hold state: cost coefficients, a comparator.
   explicit constexpr eviction_planner(demand_type demand,
-                                      victim_order_type order = {},
+                                      victim_order order = {},
                                       cut_shape_type shape = {},
                                       restore_cost_type cost = {}) noexcept
       : demand_(std::move(demand)), order_(std::move(order)), shape_(std::move(shape)), cost_(std::move(cost)) {}
+
+  /// @return the policy, with its state
+  [[nodiscard]] constexpr const victim_order& order() const noexcept { return order_; }
 
   /// @brief Finds the cuts that meet a shortage, from sequences less important than the requester only, parked ones
   /// first.
@@ -122,7 +127,7 @@ class eviction_planner {
                (from == victims::parked_then_running || view.parked(i));
       };
       return make_plan(view, shortage, from, cuts, [&](auto& drawn) noexcept {
-        if constexpr (detail::wants_cheapest_plan_v<victim_order_type>) {
+        if constexpr (detail::wants_cheapest_plan_v<victim_order>) {
           draw_cheapest(drawn, may_be_cut, scratch);
         } else {
           draw_in_order(drawn, may_be_cut, scratch);
@@ -138,7 +143,7 @@ class eviction_planner {
   /// @complexity O(cuts · log candidates) and what the cut shape takes for each victim; no memory is taken
   template <class View, class Rank, class Key>
   [[nodiscard]] result<plan> operator()(const View& view,
-                                        victim_index<Rank, victim_order_type>& index,
+                                        victim_index<Rank, victim_order>& index,
                                         const Rank& requester,
                                         block_count shortage,
                                         victims from,
@@ -320,7 +325,7 @@ class eviction_planner {
 
   template <class View>
   [[nodiscard]] static constexpr bool keeps_contracts() noexcept {
-    return is_candidate_view_v<View> && is_demand_v<demand_type, View> && is_victim_order_v<victim_order_type, View> &&
+    return is_candidate_view_v<View> && is_demand_v<demand_type, View> && is_victim_order_v<victim_order, View> &&
            is_cut_shape_v<cut_shape_type, View> && is_restore_cost_v<restore_cost_type>;
   }
   template <class View>
@@ -340,7 +345,7 @@ class eviction_planner {
                       detail::is_detected_as_v<block_count, detail::demand_blocks_of_view, demand_type, View>,
                   "pave: a demand policy needs `block_count blocks(block_count shortage) const`");
     static_assert(
-        is_victim_order_v<victim_order_type, View>,
+        is_victim_order_v<victim_order, View>,
         "pave: a victim_order policy needs `bool before(const View& view, std::size_t a, std::size_t b) const`");
     static_assert(is_cut_shape_v<cut_shape_type, View>,
                   "pave: a cut_shape policy needs `shaped_cut cut(const View& view, std::size_t candidate, block_count "
@@ -358,7 +363,7 @@ class eviction_planner {
   }
 
   demand_type demand_;
-  victim_order_type order_;
+  victim_order order_;
   cut_shape_type shape_;
   restore_cost_type cost_;
 };

@@ -153,6 +153,7 @@ inline std::vector<const model_sequence*> cuttable_sharers(cache_model& model,
     if (arrival != s.arrival && holds && may_be_cut) sharers.push_back(&other);
   }
   if (sharers.size() + 1 != model.holders()[static_cast<std::size_t>(block)]) sharers.clear();
+  std::sort(sharers.begin(), sharers.end(), [](auto* a, auto* b) { return cache_model::more_important(*b, *a); });
   return sharers;
 }
 

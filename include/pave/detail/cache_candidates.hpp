@@ -17,22 +17,26 @@ namespace pave {
 inline namespace v0 {
 namespace detail {
 
-/// Whoever is admitted; those without blocks have nothing to give.
+/// The slots of a cache, with whoever is admitted; those without blocks have nothing to give.
 template <class Pool, class Tracker>
 class cache_candidates {
  public:
   using id_type = typename Pool::id_type;
 
-  cache_candidates(const Pool& pool, const Tracker& tracker, const sequence_table<id_type>& sequences) noexcept
-      : pool_(pool), tracker_(tracker), sequences_(sequences) {}
+  cache_candidates(const Pool& pool,
+                   const Tracker& tracker,
+                   const sequence_table<id_type>& sequences,
+                   token_count tokens_per_block) noexcept
+      : pool_(pool), tracker_(tracker), sequences_(sequences), tokens_per_block_(tokens_per_block) {}
 
-  [[nodiscard]] std::size_t size() const noexcept { return sequences_.size(); }
-  [[nodiscard]] sequence_id key(std::size_t i) const noexcept { return sequences_.id(slot(i)); }
-  [[nodiscard]] pave::rank rank(std::size_t i) const noexcept { return sequences_[slot(i)].order; }
+  [[nodiscard]] std::size_t size() const noexcept { return sequences_.slots(); }
+  [[nodiscard]] sequence_id key(std::size_t i) const noexcept { return sequences_.id(i); }
+  [[nodiscard]] pave::rank rank(std::size_t i) const noexcept { return sequences_[i].order; }
   [[nodiscard]] bool parked(std::size_t i) const noexcept {
-    return tracker_.progress(key(i))->state != sequence_state::running;
+    const result<sequence_progress> at = tracker_.progress(key(i));
+    return !at || at->state != sequence_state::running;
   }
-  [[nodiscard]] block_count blocks(std::size_t i) const noexcept { return sequences_[slot(i)].held; }
+  [[nodiscard]] block_count blocks(std::size_t i) const noexcept { return sequences_[i].held; }
   [[nodiscard]] block_count reclaimable(std::size_t i, block_count first, block_count last) const noexcept {
     block_count count = 0;
     for (const id_type block : table(i, {first, last})) {
@@ -41,13 +45,17 @@ class cache_candidates {
     return count;
   }
 
-  [[nodiscard]] std::size_t place_of(sequence_id id) const noexcept { return sequences_[id.slot].place; }
+  [[nodiscard]] token_count tokens_per_block() const noexcept { return tokens_per_block_; }
+  [[nodiscard]] token_count tokens(std::size_t i) const noexcept {
+    const result<sequence_progress> at = tracker_.progress(key(i));
+    return at ? at->scheduled : 0;
+  }
+  [[nodiscard]] std::int64_t slack(std::size_t i) const noexcept { return sequences_[i].slack; }
   [[nodiscard]] span<const id_type> table(std::size_t i, block_range range) const noexcept {
-    return sequences_.blocks(slot(i), range);
+    return sequences_.blocks(i, range);
   }
 
  protected:
-  [[nodiscard]] std::uint32_t slot(std::size_t i) const noexcept { return sequences_.slot_at(i); }
   /// As many as have to let a block go before it is available: more than there are, where it then leaves the pool.
   [[nodiscard]] std::uint32_t holders(id_type block) const noexcept {
     return pool_.is_leaving(block) ? never_free : pool_.holders(block);
@@ -58,6 +66,7 @@ class cache_candidates {
   const Pool& pool_;
   const Tracker& tracker_;
   const sequence_table<id_type>& sequences_;
+  token_count tokens_per_block_;
 };
 
 /// The same where sequences share blocks with each other: such a block comes free with the last of its holders, and

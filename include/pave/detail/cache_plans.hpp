@@ -16,6 +16,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 #include <utility>
 
 namespace pave {
@@ -31,9 +32,13 @@ struct need_of_blocks {
   block_range found;  // logical blocks that it takes from others, or revives: they are no gain
 };
 
+/// In which order a planner asks. One that has none asks by price, and only whoever waits is then kept in order.
+template <class Planner>
+using victim_order_of = std::conditional_t<Planner::orders_victims, typename Planner::victim_order, least_important>;
+
 template <class Pool, class Planner, class Tracker>
 class cache_plans {
-  using state = cache_state<Pool, Tracker>;
+  using state = cache_state<Pool, Tracker, victim_order_of<Planner>>;
   using row = typename state::row;
 
  public:
@@ -41,6 +46,14 @@ class cache_plans {
   explicit cache_plans(Planner planner) noexcept : planner_(std::move(planner)) {}
 
   [[nodiscard]] bool reserve(std::size_t sequences) noexcept { return scratch_.reserve(sequences); }
+  /// The planner's order of victims, with its state.
+  [[nodiscard]] victim_order_of<Planner> order() const noexcept {
+    if constexpr (Planner::orders_victims) {
+      return planner_.order();
+    } else {
+      return {};
+    }
+  }
 
   /// Cuts less important sequences for what a sequence is short of. Blocks that are then on their way are promised to
   /// it, and it has to wait for them.
@@ -88,7 +101,13 @@ class cache_plans {
                         victims from,
                         cut_list& cuts,
                         block_range found = {}) noexcept {
-    if (!cache.sequences_share()) return planner_(cache.view(), requester.order, shortage, from, cuts, scratch_.all());
+    if (!cache.sequences_share()) {
+      if constexpr (Planner::orders_victims) {
+        return planner_(cache.view(), cache.order, requester.order, shortage, from, cuts);
+      } else {
+        return planner_(cache.view(), requester.order, shortage, from, cuts, scratch_.all());
+      }
+    }
     const typename state::candidates_that_share all = cache.sharing_view(requester, found);
     const result<plan> planned = planner_(all, requester.order, shortage, from, cuts, scratch_.all());
     return planned ? cut_all_holders(all, *planned, cuts, !Planner::spares_requester) : planned;
@@ -97,8 +116,8 @@ class cache_plans {
   [[nodiscard]] bool still_hold(state& cache, const row& requester, span<const cut> cuts) noexcept {
     const typename state::candidates all = cache.view();
     for (const cut& c : cuts) {
-      const std::size_t place = all.place_of(c.sequence);
-      if (all.parked(place) != c.was_parked || all.blocks(place) != c.blocks.last) return false;
+      const std::size_t i = c.sequence.slot;
+      if (all.parked(i) != c.was_parked || all.blocks(i) != c.blocks.last) return false;
       if (c.blocks.first < 0 || c.blocks.empty()) return false;
     }
     if (cache.sequences_share()) {
@@ -106,7 +125,7 @@ class cache_plans {
     }
     return std::all_of(cuts.begin(), cuts.end(), [&](const cut& c) {
       if (c.freed < 1) return false;
-      const shaped_cut now = planner_.cut_one(all, all.place_of(c.sequence), c.freed);
+      const shaped_cut now = planner_.cut_one(all, c.sequence.slot, c.freed);
       return now.blocks == c.blocks && now.freed == c.freed;
     });
   }
@@ -138,7 +157,7 @@ class cache_plans {
       const std::uint32_t slot = cache.sequences.slot_at(s.place);
       const block_count next = cache.next_written(slot);
       if (cache.has_other_writer(s, cache.sequences.blocks(slot, {next, next + 1})[0])) return planned;
-      const holders_of_one<typename state::candidates> others(cache.view(), s.place, next, need.from);
+      const holders_of_one<typename state::candidates> others(cache.view(), slot, next, need.from);
       if (!others.may_all_be_cut(cache.pool) || (planned && !others.go_before_more(cuts))) return planned;
       cuts.clear();
       planned = plan{};
@@ -162,7 +181,7 @@ class cache_plans {
         cuts.clear();
         return false;
       }
-      cuts.add({requester, {0, s.held}, cache.view().reclaimable(s.place, 0, s.held), false});
+      cuts.add({requester, {0, s.held}, cache.view().reclaimable(requester.slot, 0, s.held), false});
       if (cache.sequences_share()) count_freed(cache.sharing_view(s), cuts);
     }
     cache.apply(cuts.used());

@@ -16,6 +16,7 @@
 #include <pave/span.hpp>
 #include <pave/tracker.hpp>
 #include <pave/units.hpp>
+#include <pave/victim_index.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -27,7 +28,8 @@ inline namespace v0 {
 namespace detail {
 
 /// The parts of a cache that its calls share, and the moves that keep them in step with each other.
-template <class Pool, class Tracker>
+/// @tparam Order in which sequences are cut, for those that share no blocks
+template <class Pool, class Tracker, class Order>
 struct cache_state {
   using id_type = typename Pool::id_type;
   using kept_block_type = typename Pool::kept_block_type;
@@ -41,6 +43,7 @@ struct cache_state {
   sequence_rows sequences;
   lost_content<Pool> lost;
   step_ledger steps;
+  victim_index<rank, Order> order;
   release_counts shares;  // while a plan is made
   detail::promises<Pool> promises;
   zero_on_move<std::size_t> forks;  // sequences that may hold a block with another
@@ -63,21 +66,19 @@ struct cache_state {
 
   // --- what plans look at ---
 
-  [[nodiscard]] candidates view() const noexcept { return {pool, tracker, sequences}; }
+  [[nodiscard]] candidates view() const noexcept { return {pool, tracker, sequences, tokens_per_block}; }
   /// Whether plans have to count blocks that several sequences hold.
   [[nodiscard]] bool sequences_share() const noexcept { return Pool::can_share && (Pool::keeps_content || forks > 1); }
   /// @param found logical blocks that `requester` takes itself
   [[nodiscard]] candidates_that_share sharing_view(const row& requester, block_range found = {}) noexcept {
     return {view(), lost.noted(sequences.slot_at(requester.place), found), shares};
   }
+  /// @pre one waits
   [[nodiscard]] sequence_id most_important_waiting() const noexcept {
-    const candidates all = view();
-    std::size_t best = all.size();
-    for (std::size_t i = 0; i < all.size(); ++i) {
-      if (all.parked(i) && (best == all.size() || all.rank(i) < all.rank(best))) best = i;
-    }
-    return all.key(best);
+    return sequences.id(*order.most_important_parked());
   }
+  /// A sequence holds more or fewer blocks, or began or ceased to wait.
+  void note_change(std::uint32_t slot) noexcept { order.refresh(view(), slot).value(); }
 
   // --- content that is found again ---
 
@@ -127,6 +128,7 @@ struct cache_state {
   void take_blocks(std::uint32_t slot, block_range fresh) noexcept {
     pool.allocate(sequences.blocks(slot, fresh)).value();
     sequences[slot].held = fresh.last;
+    note_change(slot);
     promises.keep_to_what_is_there(pool, sequences, steps);
   }
   /// Takes the found ones of the logical blocks `taken`, which come first, and fresh ones. @pre so many are available
@@ -137,6 +139,7 @@ struct cache_state {
     for (std::size_t i = 0; i < revived.size(); ++i) blocks[i] = revived[i].block;
     lost.clear(slot);
     sequences[slot].held = taken.last;
+    note_change(slot);
     promises.keep_to_what_is_there(pool, sequences, steps);
   }
   /// Releases all blocks beyond the first `kept`, from the end.
@@ -147,6 +150,7 @@ struct cache_state {
     release_from_end(slot, {worthless, s.held}, content::worthless);
     release_from_end(slot, {kept, worthless}, content::worth_keeping);
     s.held = kept;
+    note_change(slot);
   }
   void release_from_end(std::uint32_t slot, block_range range, content left) noexcept {
     const span<id_type> blocks = sequences.blocks(slot, range);

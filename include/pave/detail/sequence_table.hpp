@@ -33,6 +33,7 @@ class sequence_table {
     std::uint32_t generation = 0;
     std::uint32_t place = 0;     // among the slots
     std::uint64_t named_by = 0;  // the last commit that named it
+    std::int64_t slack = 0;      // the engine's, for an order
   };
 
   /// @param width blocks that a row has room for

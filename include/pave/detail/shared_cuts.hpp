@@ -20,7 +20,7 @@ namespace detail {
 /// Each cut frees what comes free after those before it. @pre no counts
 template <class View>
 void count_freed(const View& view, cut_list& cuts) noexcept {
-  for (cut& c : cuts.used()) c.freed = view.let_go(view.place_of(c.sequence), c.blocks);
+  for (cut& c : cuts.used()) c.freed = view.let_go(c.sequence.slot, c.blocks);
 }
 
 /// Widens the cuts of a plan that was just made over `view`, or adds some, so that all holders of what it frees let go.
@@ -30,7 +30,7 @@ template <class View>
 result<plan> cut_all_holders(const View& view, plan planned, cut_list& cuts, bool whole) noexcept {
   bool is_shared = false;
   for (const cut& c : cuts.used()) {
-    is_shared = view.name_free(view.place_of(c.sequence), c.blocks) || is_shared;
+    is_shared = view.name_free(c.sequence.slot, c.blocks) || is_shared;
   }
   if (!is_shared) return planned;
   for (const std::uint32_t i : view.asked()) {  // nobody else holds what is named free
@@ -66,9 +66,9 @@ result<plan> cut_all_holders(const View& view, plan planned, cut_list& cuts, boo
 template <class View>
 bool free_what_they_say(const View& view, span<const cut> cuts, bool whole) noexcept {
   bool same = true;
-  for (const cut& c : cuts) same = view.let_go(view.place_of(c.sequence), c.blocks) == c.freed && same;
+  for (const cut& c : cuts) same = view.let_go(c.sequence.slot, c.blocks) == c.freed && same;
   for (const cut& c : cuts) {
-    const auto blocks = view.table(view.place_of(c.sequence), {c.blocks.first, c.blocks.last});
+    const auto blocks = view.table(c.sequence.slot, {c.blocks.first, c.blocks.last});
     const bool any = std::any_of(blocks.begin(), blocks.end(), [&](auto b) { return view.is_let_go(b); });
     same = same && any && (whole ? c.blocks.first == 0 : view.is_let_go(blocks[0]));
   }
@@ -109,10 +109,12 @@ class holders_of_one {
     const bool stops_one = std::any_of(used.begin(), used.end(), [](const cut& c) noexcept { return !c.was_parked; });
     return all_cut || (all_parked && stops_one);
   }
-  /// Widens the cuts, or adds some, so that each of them loses it. @pre what follows it is in no other table
+  /// Widens the cuts, or adds some, the least important first, so that each of them loses it. @pre what follows it is
+  /// in no other table
   /// @return false where there is no room for so many cuts
   [[nodiscard]] bool cut_all(cut_list& cuts) const noexcept {
     bool has_room = true;
+    const std::size_t before = cuts.used().size();
     each([&](std::size_t i) noexcept {
       const span<cut> used = cuts.used();
       cut* own = std::find_if(used.begin(), used.end(), [&](const cut& c) { return c.sequence == view_.key(i); });
@@ -123,6 +125,10 @@ class holders_of_one {
       } else {
         cuts.add({view_.key(i), {place_, view_.blocks(i)}, 0, view_.parked(i)});
       }
+    });
+    const span<cut> added = cuts.used().subspan(before, cuts.used().size() - before);
+    std::sort(added.begin(), added.end(), [&](const cut& a, const cut& b) noexcept {
+      return view_.rank(b.sequence.slot) < view_.rank(a.sequence.slot);
     });
     return has_room;
   }
