@@ -113,8 +113,6 @@ class kv_cache {
                 "tracker_policies, and name the slot there");
   static_assert(is_deterministic_v<typename Policies::pool::lock>,
                 "pave: a kv_cache takes no pool whose lock is per_thread: one thread at a time calls it");
-  static_assert(planner_type::keeps_prefix,
-                "pave: a kv_cache restores a sequence from its end, and takes no other cuts");
 
   /// @brief Makes an empty cache. No other call takes memory, but for `resize`.
   /// @param planner, gate where their policies have a state
@@ -143,7 +141,9 @@ class kv_cache {
     cache.options_.reserve = detail::smaller(options.reserve, options.blocks);
     cache.options_.watermark = detail::smaller(options.watermark, options.blocks);
     const token_count longest = cache.options_.blocks_per_sequence.value() * options.tokens_per_block.value();
-    result<tracker_type> tracker = tracker_type::create({options.sequences, longest}, std::move(gate));
+    result<tracker_type> tracker = tracker_type::create(
+        {options.sequences, longest, planner_type::keeps_prefix ? token_count(0) : options.tokens_per_block},
+        std::move(gate));
     if (!tracker) return tracker.error();
     cache.state_.pool = std::move(*pool);
     cache.state_.tracker = std::move(*tracker);
@@ -221,6 +221,7 @@ class kv_cache {
     if (held == state_.sequences[parent.slot].held) state_.lost.copy(parent.slot, id.slot, held);
     state_.tracker.fork(parent, id, end).value();
     state_.steps.fork(parent.slot, id.slot);
+    if (state_.tracker.knows_gaps()) state_.steps.pass_over(id.slot, end);
     state_.order.insert(state_.view(), id.slot).value();
     return id;
   }
@@ -269,7 +270,7 @@ class kv_cache {
         state_.tracker.unschedule(id, detail::larger(*start, kept)).value();
       }
       state_.steps.trim(id.slot, kept);
-      if (state_.tracker.progress(id)->scheduled > kept) static_cast<void>(state_.tracker.lose(id, kept).value());
+      if (state_.tracker.progress(id)->kept > kept) static_cast<void>(state_.tracker.lose(id, kept).value());
       state_.drop_blocks(id.slot, full, 0);
     }
     return {};
@@ -328,17 +329,24 @@ class kv_cache {
     if (tokens < 0) return errc::invalid_argument;
 
     row& s = state_.sequences[id.slot];
+    if (at->kept > at->scheduled) {  // it comes back in parts: this one first
+      tokens = detail::smaller(tokens, state_.tracker.gap(id)->size());
+    }
+    if (!planner_type::keeps_prefix && tokens > 0 &&
+        state_.steps.open_end(id.slot).value_or(at->scheduled) != at->scheduled) {
+      return errc::busy;
+    }
     const token_count held_tokens = s.held.value() * state_.tokens_per_block.value();
     const block_range fresh_none{s.held, s.held};
-    if (tokens <= held_tokens - at->scheduled && (!s.is_fork || !state_.copies(id.slot, tokens))) {
+    if (tokens <= held_tokens - at->scheduled && s.holes == 0 && (!s.is_fork || !state_.copies(id.slot, tokens))) {
       return growth{state_.schedule(id, tokens), fresh_none, std::nullopt};
     }
 
     const token_count goal = sum(at->scheduled, tokens);
     if (const result<void> fits = can_ever_hold(goal); !fits) return fits.error();
-    const block_range fresh{s.held, detail::larger(s.held, blocks_for(goal, state_.tokens_per_block))};
-    const detail::need_of_blocks need{
-        fresh.size(), fresh.size(), state_.copies(id.slot, tokens), victims::parked_then_running, {}};
+    const block_count end = blocks_for(goal, state_.tokens_per_block);
+    const block_count fresh = state_.not_held(id.slot, end);
+    const detail::need_of_blocks need{fresh, fresh, state_.copies(id.slot, tokens), victims::parked_then_running, {}};
     result<void> got = plans_.reclaim(state_, s, need, cuts);
     if (got) got = plans_.wait_for(state_, s, need.takes + (state_.copies(id.slot, tokens) ? 1 : 0), 0, cuts);
     if (!got) {
@@ -349,8 +357,8 @@ class kv_cache {
       return got.error();
     }
     const std::optional<block_copy> copy = take_copy(id, tokens);
-    state_.take_blocks(id.slot, fresh);
-    return growth{state_.schedule(id, tokens), fresh, copy};
+    const block_range taken = state_.take_blocks(id.slot, end);
+    return growth{state_.schedule(id, tokens), taken, copy};
   }
 
   /// @brief Lets the most important sequence that waits come in, new or parked, if it passes the resume gate: its whole
@@ -377,11 +385,14 @@ class kv_cache {
     const detail::found_prefix found = state_.find_prefix(id);
     const token_count found_tokens = found.blocks.size().value() * state_.tokens_per_block.value();
     const resume_need need = state_.tracker.needs(id, budget, found_tokens).value();
-    const block_count fresh = blocks_beyond(found.blocks.last, need.allocates);
-    if (blocks_beyond(s.held, need.must_fit) > 0) {
+    const block_count found_ones = found.blocks.size();
+    const block_count fresh =
+        state_.not_held(id.slot, blocks_for(need.allocates, state_.tokens_per_block)) - found_ones;
+    const block_count not_there = state_.not_held(id.slot, blocks_for(need.must_fit, state_.tokens_per_block));
+    if (not_there > 0) {
       if (const result<void> fits = can_ever_hold(need.must_fit); !fits) return fits.error();
     }
-    const block_count must_fit = found.free + blocks_beyond(found.blocks.last, need.must_fit);
+    const block_count must_fit = found.free + not_there - found_ones;
     const block_count takes = found.free + fresh;
     const detail::need_of_blocks blocks{takes, must_fit + headroom(need.resumes),
                                         state_.copies(id.slot, need.tokens.size()), victims::parked_only, found.blocks};
@@ -392,8 +403,13 @@ class kv_cache {
         fresh + (state_.copies(id.slot, need.tokens.size()) ? 1 : 0) + state_.nobodys(found.blocks, id.slot);
     if (const result<void> there = plans_.wait_for(state_, s, needs, on_their_way, cuts); !there) return there.error();
     const std::optional<block_copy> copy = take_copy(id, need.tokens.size());
-    const block_range taken{s.held, found.blocks.last + fresh};
-    state_.take_blocks(id.slot, found.blocks, taken);
+    block_range taken{s.held, found.blocks.last + fresh};
+    if (found.blocks.empty()) {
+      taken = state_.take_blocks(id.slot, blocks_for(need.allocates, state_.tokens_per_block));
+      state_.lost.clear(id.slot);
+    } else {
+      state_.take_blocks(id.slot, found.blocks, taken);
+    }
     const token_range tokens = state_.tracker.resume(id, budget, found_tokens).value();
     state_.note_change(id.slot);
     state_.enlist(id.slot, tokens);
@@ -456,7 +472,8 @@ class kv_cache {
   /// @complexity linear in the slots and in the capacity
   void reset() noexcept {
     for (std::size_t i = 0; i < state_.sequences.size(); ++i) {
-      state_.cut_back(state_.sequences.id(state_.sequences.slot_at(i)), 0);
+      const sequence_id id = state_.sequences.id(state_.sequences.slot_at(i));
+      state_.cut_back(id, {0, state_.sequences[id.slot].held});
       state_.lost.clear(state_.sequences.slot_at(i));
     }
     state_.pool.forget_content();
@@ -494,6 +511,7 @@ class kv_cache {
   [[nodiscard]] result<token_count> remaining(sequence_id id) const noexcept {
     const result<sequence_progress> at = state_.tracker.progress(id);
     if (!at) return at.error();
+    if (at->kept > at->scheduled) return state_.tracker.gap(id)->size();
     return detail::larger<token_count>(1, at->goal - at->scheduled);
   }
   /// @return where the sequence stands
@@ -568,9 +586,6 @@ class kv_cache {
         detail::smaller(options_.blocks_per_sequence, state_.pool.capacity() - state_.pool.leaving());
     if (needed > most) return error{errc::never_fits, needed - most};
     return {};
-  }
-  [[nodiscard]] block_count blocks_beyond(block_count blocks, token_count tokens) const noexcept {
-    return detail::larger<block_count>(0, blocks_for(tokens, state_.tokens_per_block) - blocks);
   }
   /// What has to be available beyond the need of a sequence that comes in.
   [[nodiscard]] block_count headroom(bool resumes) const noexcept {

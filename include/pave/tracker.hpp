@@ -5,6 +5,7 @@
 
 #include <pave/detail/buffer.hpp>
 #include <pave/detail/detect.hpp>
+#include <pave/detail/gap_map.hpp>
 #include <pave/policy/resume_gate.hpp>
 #include <pave/result.hpp>
 #include <pave/units.hpp>
@@ -26,6 +27,7 @@ struct tracker_policies {
 struct tracker_options {
   std::size_t sequences = 0;  ///< slots: how many sequences live at the same time, 1 … 2^32 − 1
   token_count longest = (std::numeric_limits<std::int64_t>::max)();  ///< tokens that one sequence can have, at least 1
+  token_count gap_unit = 0;  ///< cuts inside of a sequence are multiples of it: tokens of a block. 0: only ends are cut
 };
 
 enum class sequence_state : std::uint8_t {
@@ -38,8 +40,9 @@ enum class sequence_state : std::uint8_t {
 /// @brief Where one sequence stands, in token positions: computed ≤ scheduled ≤ goal.
 struct sequence_progress {
   token_count computed;   ///< [0, computed) is in the cache, by completed steps
-  token_count scheduled;  ///< [computed, scheduled) is written by steps that are scheduled or in flight
-  token_count reached;    ///< the most that was ever in the cache; [scheduled, reached) is the gap
+  token_count scheduled;  ///< [computed, scheduled) is written by steps that are scheduled or in flight, or was kept
+  token_count kept;       ///< [scheduled, kept) has gaps, and behind each something that was kept; no more: none
+  token_count reached;    ///< the most that was ever in the cache; [scheduled, reached) is the gap, or has gaps
   token_count goal;       ///< what has to be in the cache before the sequence yields its next token, as far as is known
   sequence_state state = sequence_state::ended;
 };
@@ -67,6 +70,10 @@ struct restore_counts {
 /// its next tokens as one prefill over the prefix that it kept, in chunks of the step's budget; cut again in the
 /// middle, it keeps what it has, and only the rest is its gap.
 ///
+/// With a `gap_unit`, cuts can take something from the inside, too, any number of times. Gaps come back from the front
+/// to the back, each as a prefill of its own, since each token attends to all before it; what was kept between them is
+/// passed over. Only then the sequence goes on at its end.
+///
 /// An engine with tables of its own calls it in this order. For a sequence that runs: `schedule`, then `complete` once
 /// the step is done. For a cut: `lose` what its blocks held, then `park`. For one that waits: ask what it `needs`, get
 /// the blocks, then `resume`; `complete` follows as for any step.
@@ -90,13 +97,16 @@ class restore_tracker {
   [[nodiscard]] static result<restore_tracker> create(const tracker_options& options,
                                                       resume_gate_type gate = {}) noexcept {
     if (options.sequences < 1 || options.sequences > (std::numeric_limits<std::uint32_t>::max)() ||
-        options.longest < 1) {
+        options.longest < 1 || options.gap_unit < 0) {
       return errc::invalid_argument;
     }
     restore_tracker tracker;
     tracker.gate_ = std::move(gate);
     tracker.longest_ = options.longest;
-    if (!tracker.entries_.reserve(options.sequences)) return errc::out_of_memory;
+    if (!tracker.entries_.reserve(options.sequences) ||
+        !tracker.gaps_.reserve(options.sequences, options.longest, options.gap_unit)) {
+      return errc::out_of_memory;
+    }
     return tracker;
   }
 
@@ -120,7 +130,7 @@ class restore_tracker {
   }
 
   /// @brief A sequence comes that has what another one has: its state, its goal and its gap, and its tokens up to
-  /// `end`. What it misses of them counts as lost.
+  /// `end`. What it misses of them counts as lost, and what was kept behind a gap is not its own.
   /// @param from the other one
   /// @param id as for `track`
   /// @param end at most what is scheduled of the other one; behind it nothing is in the blocks of the new one
@@ -130,15 +140,17 @@ class restore_tracker {
   result<void> fork(sequence_id from, sequence_id id, token_count end) noexcept {
     const entry* other = find(from);
     if (other == nullptr) return errc::stale;
-    if (id.slot >= entries_.size() || end < 0 || end > other->scheduled) return errc::invalid_argument;
+    const sequence_progress at = progress_of(from.slot);
+    if (id.slot >= entries_.size() || end < 0 || end > at.scheduled) return errc::invalid_argument;
     entry& e = entries_[id.slot];
     if (e.state != sequence_state::ended) return errc::busy;
     const sequence_state state = other->state;
     e = *other;
     e.state = sequence_state::ended;
     e.generation = id.generation;
-    e.computed = detail::smaller(e.computed, end);
+    e.computed = detail::smaller(at.computed, end);
     e.scheduled = end;
+    e.kept = 0;
     counts_.get().lost += detail::larger<token_count>(0, e.reached - end);
     enter(e, state);
     return {};
@@ -156,20 +168,31 @@ class restore_tracker {
   /// @return where the sequence stands
   /// @error `stale`
   [[nodiscard]] result<sequence_progress> progress(sequence_id id) const noexcept {
-    const entry* e = find(id);
-    if (e == nullptr) return errc::stale;
-    return static_cast<const sequence_progress&>(*e);
+    if (find(id) == nullptr) return errc::stale;
+    return progress_of(id.slot);
   }
-  /// @return what was cut and is not scheduled yet; empty where nothing is missing
+  /// @return what was cut and is not scheduled yet, of several gaps the first; empty where nothing is missing
   /// @error `stale`
   [[nodiscard]] result<token_range> gap(sequence_id id) const noexcept {
     const entry* e = find(id);
     if (e == nullptr) return errc::stale;
-    return token_range{e->scheduled, detail::larger(e->scheduled, e->reached)};
+    const token_count start = next_position(id.slot);
+    return token_range{start, start < e->kept ? end_of_gap(id.slot, start) : detail::larger(start, e->reached)};
+  }
+
+  /// @return whether cuts can leave gaps inside: there is a `gap_unit`
+  [[nodiscard]] bool knows_gaps() const noexcept { return gaps_.stores_gaps(); }
+  /// @return tokens of a range that are in gaps before something that was kept
+  /// @error `stale`
+  [[nodiscard]] result<token_count> missing(sequence_id id, token_range range) const noexcept {
+    const entry* e = find(id);
+    if (e == nullptr) return errc::stale;
+    const token_range behind{detail::larger(range.first, e->scheduled), detail::smaller(range.last, e->kept)};
+    return behind.empty() ? token_count(0) : gaps_.missing(id.slot, behind);
   }
 
   /// @brief The coming step computes the next `tokens` tokens of a running sequence.
-  /// @return their positions
+  /// @return their positions: fewer than asked for where a gap ends before something that was kept
   /// @error `stale`
   /// @error `waits`: it is not running
   /// @error `invalid_argument`: a negative number, or more than the longest sequence has
@@ -177,8 +200,8 @@ class restore_tracker {
     entry* e = find(id);
     if (e == nullptr) return errc::stale;
     if (e->state != sequence_state::running) return errc::waits;
-    if (tokens < 0 || tokens > longest_ - e->scheduled) return errc::invalid_argument;
-    return advance(*e, tokens);
+    if (tokens < 0 || tokens > longest_ - next_position(id.slot)) return errc::invalid_argument;
+    return advance(id.slot, tokens);
   }
 
   /// @brief A scheduled step is done: [0, end) is in the cache.
@@ -218,11 +241,56 @@ class restore_tracker {
     if (kept < 0) return errc::invalid_argument;
     const token_range lost{detail::smaller(kept, e->scheduled), e->scheduled};
     // What is in flight was written before it was lost, and is computed a second time.
-    e->reached = detail::larger(e->reached, e->scheduled);
+    e->reached = detail::larger(e->reached, detail::larger(e->scheduled, e->kept));
+    if (e->kept > e->scheduled) {
+      const token_count from = detail::larger(kept, e->scheduled);
+      counts_.get().lost += kept_behind_gaps(id.slot, {from, detail::larger(from, e->kept)});
+    }
+    forget_behind(id.slot, kept);
     e->scheduled = lost.first;
     e->computed = detail::smaller(e->computed, lost.first);
     counts_.get().lost += lost.size();
     return lost;
+  }
+
+  /// @brief A cut took the blocks of a range of tokens: what was there becomes a gap, and what is behind it stays.
+  /// @param lost multiples of the `gap_unit`; one that ends at or behind all that the sequence has is as if it had no
+  ///   end
+  /// @return how many tokens were lost by this cut. Where it lies before a gap that is only half restored, the block in
+  ///   which that restore stands is lost, too
+  /// @error `stale`
+  /// @error `invalid_argument`: an empty range, one that is out of place, or inside, and the tracker has no `gap_unit`
+  result<token_count> lose(sequence_id id, token_range lost) noexcept {
+    entry* e = find(id);
+    if (e == nullptr) return errc::stale;
+    if (lost.first < 0 || lost.empty()) return errc::invalid_argument;
+    const token_count before = counts_.get().lost;
+    if (lost.last >= detail::larger(e->scheduled, e->kept)) {
+      static_cast<void>(lose(id, lost.first).value());
+      return counts_.get().lost - before;
+    }
+    if (!gaps_.stores_gaps() || !gaps_.is_boundary(lost.first) || !gaps_.is_boundary(lost.last)) {
+      return errc::invalid_argument;
+    }
+    e->reached = detail::larger(e->reached, detail::larger(e->scheduled, e->kept));
+    if (lost.first < e->scheduled) {
+      token_count valid = e->scheduled;  // all before it is there
+      if (e->kept > e->scheduled) {
+        valid = gaps_.start_of_block(next_position(id.slot));
+        counts_.get().lost += detail::larger<token_count>(0, e->scheduled - detail::larger(valid, lost.last));
+      } else {
+        e->kept = e->scheduled;
+      }
+      counts_.get().lost += detail::smaller(e->scheduled, lost.last) - lost.first;
+      gaps_.set(id.slot, {0, valid}, false);
+      if (lost.last > e->scheduled) counts_.get().lost += kept_behind_gaps(id.slot, {e->scheduled, lost.last});
+      e->scheduled = lost.first;
+      e->computed = detail::smaller(e->computed, lost.first);
+    } else {
+      counts_.get().lost += kept_behind_gaps(id.slot, lost);
+    }
+    gaps_.set(id.slot, lost, true);
+    return counts_.get().lost - before;
   }
 
   /// @brief Stops a sequence until its gap and its next tokens fit.
@@ -249,16 +317,24 @@ class restore_tracker {
     if (e == nullptr) return errc::stale;
     if (e->state == sequence_state::running) return errc::busy;
     if (budget < 1 || found < 0) return errc::invalid_argument;
-    if (found > 0 && (found >= e->goal - e->scheduled || e->computed != e->scheduled)) return errc::invalid_argument;
-    const token_count start = e->scheduled + found;
-    const token_count remaining = e->goal - start;
-    const token_count chunk = detail::smaller(remaining, budget);
+    const sequence_progress at = progress_of(id.slot);
+    if (found > 0 && (found >= at.goal - at.scheduled || at.computed != at.scheduled || at.kept > at.scheduled)) {
+      return errc::invalid_argument;
+    }
+    const token_count start = at.scheduled + found;
+    const token_count in_gaps = missing_behind(id.slot, start);
+    const token_count remaining = e->goal - detail::larger(start, e->kept) + in_gaps;
+    const token_count gap = start < e->kept ? end_of_gap(id.slot, start) - start : remaining;
+    const token_count chunk = detail::smaller(gap, budget);
     // Whatever a gate says: the chunk gets its blocks, what gets blocks has to fit, and no sequence is longer than the
     // longest.
-    const token_count room = longest_ - start;
+    const token_count room = longest_ - detail::larger(start, e->kept) + in_gaps;
     const token_count allocates = detail::smaller(detail::larger(chunk, gate_.allocates(remaining, chunk)), room);
     const token_count must_fit = detail::smaller(detail::larger(allocates, gate_.must_fit(remaining, chunk)), room);
-    return resume_need{{start, start + chunk}, start + must_fit, start + allocates, e->state == sequence_state::parked};
+    return resume_need{{start, start + chunk},
+                       position_after(id.slot, start, must_fit),
+                       position_after(id.slot, start, allocates),
+                       e->state == sequence_state::parked};
   }
 
   /// @brief A sequence that waits comes in: its first chunk is scheduled.
@@ -271,8 +347,11 @@ class restore_tracker {
     if (!need) return need.error();
     entry& e = *find(id);
     enter(e, sequence_state::running);
-    if (found > 0) take_found(e, found);
-    return advance(e, need->tokens.size());
+    if (found > 0) {
+      e.computed = e.scheduled = next_position(id.slot);
+      take_found(e, found);
+    }
+    return advance(id.slot, need->tokens.size());
   }
 
   /// @brief Takes back the tokens from `length` on: rejected drafts, or a shortened prompt. They do not come back as a
@@ -286,8 +365,9 @@ class restore_tracker {
     e->computed = detail::smaller(e->computed, length);
     e->scheduled = detail::smaller(e->scheduled, length);
     e->reached = detail::smaller(e->reached, length);
+    forget_behind(id.slot, length);
     e->goal = length;
-    if (e->state != sequence_state::running) e->goal = detail::larger(e->goal, one_more(e->scheduled));
+    if (e->state != sequence_state::running) e->goal = detail::larger(e->goal, one_more(next_position(id.slot)));
     return {};
   }
 
@@ -334,15 +414,63 @@ class restore_tracker {
     e.reached = detail::larger(e.reached, range.last);
   }
 
-  token_range advance(entry& e, token_count tokens) noexcept {
-    const token_range scheduled{e.scheduled, e.scheduled + tokens};
+  token_range advance(std::uint32_t slot, token_count tokens) noexcept {
+    entry& e = entries_[slot];
+    const token_count start = next_position(slot);
+    if (tokens == 0) return {start, start};
+    if (e.computed == e.scheduled) e.computed = start;  // what was kept between is there
+    if (start < e.kept) tokens = detail::smaller(tokens, end_of_gap(slot, start) - start);
+    const token_range scheduled{start, start + tokens};
     counts_.get().restored += overlap(scheduled, e.reached);
     e.scheduled = scheduled.last;
     e.goal = detail::larger(e.goal, e.scheduled);
     return scheduled;
   }
 
+  // Positions from `scheduled` to `kept` are in gaps where `gaps_` says so, and were kept where not. The bits of those
+  // before, or behind, mean nothing.
+
+  /// What is scheduled next: a gap, or the end.
+  [[nodiscard]] token_count next_position(std::uint32_t slot) const noexcept {
+    const entry& e = entries_[slot];
+    return e.scheduled < e.kept ? gaps_.next(slot, e.scheduled, e.kept, true) : e.scheduled;
+  }
+  [[nodiscard]] token_count end_of_gap(std::uint32_t slot, token_count start) const noexcept {
+    return gaps_.next(slot, start, entries_[slot].kept, false);
+  }
+  [[nodiscard]] token_count missing_behind(std::uint32_t slot, token_count start) const noexcept {
+    const token_count kept = entries_[slot].kept;
+    return start < kept ? gaps_.missing(slot, {start, kept}) : 0;
+  }
+  [[nodiscard]] token_count kept_behind_gaps(std::uint32_t slot, token_range range) const noexcept {
+    return range.size() - gaps_.missing(slot, range);
+  }
+  /// Nothing is kept from `end` on, nor a gap before that.
+  void forget_behind(std::uint32_t slot, token_count end) noexcept {
+    entry& e = entries_[slot];
+    e.kept = detail::smaller(e.kept, end);
+    while (e.kept > e.scheduled && gaps_.is_missing(slot, e.kept - 1)) e.kept = gaps_.start_of_block(e.kept - 1);
+  }
+  /// Where a sequence stands once `tokens` tokens from `start` on are scheduled.
+  [[nodiscard]] token_count position_after(std::uint32_t slot, token_count start, token_count tokens) const noexcept {
+    while (start < entries_[slot].kept) {
+      const token_count gap = end_of_gap(slot, start) - start;
+      if (tokens < gap) break;
+      tokens -= gap;
+      start = gaps_.next(slot, start + gap, entries_[slot].kept, true);
+    }
+    return start + tokens;
+  }
+  [[nodiscard]] sequence_progress progress_of(std::uint32_t slot) const noexcept {
+    sequence_progress at = entries_[slot];
+    at.scheduled = next_position(slot);
+    if (at.computed == entries_[slot].scheduled) at.computed = at.scheduled;  // and what was kept behind it
+    if (at.kept <= at.scheduled) at.kept = at.scheduled;
+    return at;
+  }
+
   detail::buffer<entry> entries_;
+  detail::gap_map gaps_;
   detail::zero_on_move<std::array<std::size_t, 4>> population_;  // by sequence_state
   detail::zero_on_move<restore_counts> counts_;
   token_count longest_ = 0;

@@ -31,6 +31,7 @@ block_count audit_holders(const pin_table& pins,
   pins.each_block([&](block_id block) noexcept { named[block.index()] += 1; });
   for (std::size_t table = 0; table < tables.size(); ++table) {
     for (const auto block : tables.blocks(table)) {
+      if (block == decltype(block){}) continue;  // a gap
       if (block.index() < named.size() && block_count(block.index()) >= first) {
         named[block.index()] += 1;
       } else {

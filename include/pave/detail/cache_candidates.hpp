@@ -48,7 +48,11 @@ class cache_candidates {
   [[nodiscard]] token_count tokens_per_block() const noexcept { return tokens_per_block_; }
   [[nodiscard]] token_count tokens(std::size_t i) const noexcept {
     const result<sequence_progress> at = tracker_.progress(key(i));
-    return at ? at->scheduled : 0;
+    return at ? at->kept : 0;
+  }
+  [[nodiscard]] block_count missing(std::size_t i, block_count first, block_count last) const noexcept {
+    const std::int64_t each = tokens_per_block_.value();
+    return tracker_.missing(key(i), {first.value() * each, last.value() * each})->value() / each;
   }
   [[nodiscard]] std::int64_t slack(std::size_t i) const noexcept { return sequences_[i].slack; }
   [[nodiscard]] span<const id_type> table(std::size_t i, block_range range) const noexcept {
@@ -58,7 +62,7 @@ class cache_candidates {
  protected:
   /// As many as have to let a block go before it is available: more than there are, where it then leaves the pool.
   [[nodiscard]] std::uint32_t holders(id_type block) const noexcept {
-    return pool_.is_leaving(block) ? never_free : pool_.holders(block);
+    return block == id_type{} || pool_.is_leaving(block) ? never_free : pool_.holders(block);
   }
   static constexpr std::uint32_t never_free = 0xFFFFFFFEU;
 
@@ -125,16 +129,20 @@ class sharing_candidates : public cache_candidates<Pool, Tracker> {
   }
   /// @return the candidates whose blocks were counted, in this order
   [[nodiscard]] span<const std::uint32_t> asked() const noexcept { return counts_.asked.all().first(asked_); }
-  [[nodiscard]] bool is_named_free(id_type block) const noexcept { return counts_.goes[block.index()] == comes_free; }
+  [[nodiscard]] bool is_named_free(id_type block) const noexcept {
+    return block != id_type{} && counts_.goes[block.index()] == comes_free;
+  }
   [[nodiscard]] bool is_let_go(id_type block) const noexcept {
-    return counts_.goes[block.index()] == this->holders(block);
+    return block != id_type{} && counts_.goes[block.index()] == this->holders(block);
   }
 
   /// Forgets who would let go of what.
   void start_anew() const noexcept {
     for (; asked_ > 0; --asked_) {
       const std::size_t i = counts_.asked[asked_ - 1];
-      for (const id_type block : this->table(i, {0, this->blocks(i)})) counts_.goes[block.index()] = 0;
+      for (const id_type block : this->table(i, {0, this->blocks(i)})) {
+        if (block != id_type{}) counts_.goes[block.index()] = 0;
+      }
     }
   }
 
@@ -146,7 +154,7 @@ class sharing_candidates : public cache_candidates<Pool, Tracker> {
   template <class Visit>
   void each_gain(std::size_t i, block_range range, Visit&& visit) const noexcept {
     for (const id_type block : this->table(i, range)) {
-      if (!counts_.takes[block.index()]) visit(block);
+      if (block != id_type{} && !counts_.takes[block.index()]) visit(block);
     }
   }
 

@@ -110,18 +110,19 @@ class cache_plans {
     }
     const typename state::candidates_that_share all = cache.sharing_view(requester, found);
     const result<plan> planned = planner_(all, requester.order, shortage, from, cuts, scratch_.all());
-    return planned ? cut_all_holders(all, *planned, cuts, !Planner::spares_requester) : planned;
+    return planned ? cut_all_holders(all, *planned, cuts, !Planner::spares_requester, Planner::keeps_prefix) : planned;
   }
   /// Whether the planner would still cut just this. @pre the sequences are live, and distinct
   [[nodiscard]] bool still_hold(state& cache, const row& requester, span<const cut> cuts) noexcept {
     const typename state::candidates all = cache.view();
     for (const cut& c : cuts) {
       const std::size_t i = c.sequence.slot;
-      if (all.parked(i) != c.was_parked || all.blocks(i) != c.blocks.last) return false;
+      if (all.parked(i) != c.was_parked || c.blocks.last > all.blocks(i)) return false;
+      if (Planner::keeps_prefix && c.blocks.last != all.blocks(i)) return false;
       if (c.blocks.first < 0 || c.blocks.empty()) return false;
     }
     if (cache.sequences_share()) {
-      return free_what_they_say(cache.sharing_view(requester), cuts, !Planner::spares_requester);
+      return free_what_they_say(cache.sharing_view(requester), cuts, !Planner::spares_requester, Planner::keeps_prefix);
     }
     return std::all_of(cuts.begin(), cuts.end(), [&](const cut& c) {
       if (c.freed < 1) return false;
@@ -162,7 +163,7 @@ class cache_plans {
       cuts.clear();
       planned = plan{};
       if (shortage > 1) planned = plan_for(cache, s, shortage - 1, need.from, cuts, need.found);
-      if (planned && !others.cut_all(cuts)) {
+      if (planned && !others.cut_all(cuts, Planner::keeps_prefix)) {
         cuts.clear();
         return errc::buffer_too_small;
       }

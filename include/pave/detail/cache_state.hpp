@@ -86,6 +86,7 @@ struct cache_state {
   [[nodiscard]] found_prefix find_prefix(sequence_id id) noexcept {
     const block_count held = sequences[id.slot].held;
     const sequence_progress at = tracker.progress(id).value();
+    if (sequences[id.slot].holes > 0) return {{held, held}, 0};
     const bool ends_in_full_blocks = at.scheduled == held.value() * tokens_per_block.value();
     if (at.computed != at.scheduled || !ends_in_full_blocks) return {{held, held}, 0};
     const block_count most = (at.goal.value() - 1) / tokens_per_block.value();  // a token is left to compute
@@ -106,6 +107,7 @@ struct cache_state {
     return scheduled;
   }
   void enlist(std::uint32_t slot, token_range tokens) noexcept {
+    if (tracker.knows_gaps()) steps.pass_over(slot, tokens.first);
     steps.enlist(slot, tokens);
     row& s = sequences[slot];
     if (s.last_step != steps.last_begun()) s.step_before = s.last_step;
@@ -124,12 +126,32 @@ struct cache_state {
 
   // --- blocks ---
 
-  /// @pre fresh.size() blocks are available
-  void take_blocks(std::uint32_t slot, block_range fresh) noexcept {
-    pool.allocate(sequences.blocks(slot, fresh)).value();
-    sequences[slot].held = fresh.last;
+  /// Of a sequence's logical blocks before `end`: how many it does not hold.
+  [[nodiscard]] block_count not_held(std::uint32_t slot, block_count end) const noexcept {
+    const row& s = sequences[slot];
+    const block_count beyond = larger<block_count>(0, end - s.held);
+    if (s.holes == 0 || beyond > 0) return beyond + s.holes;
+    const span<const id_type> blocks = sequences.blocks(slot, {0, end});
+    return std::count(blocks.begin(), blocks.end(), id_type{});
+  }
+  /// @return the logical blocks from the first one that was not held to the last
+  /// @pre as many are available as are not held before `end`
+  block_range take_blocks(std::uint32_t slot, block_count end) noexcept {
+    row& s = sequences[slot];
+    block_range taken{s.held, larger(s.held, end)};
+    for (block_count at = 0; s.holes > 0 && at < smaller(s.held, end); at += 1) {
+      const span<id_type> hole = sequences.blocks(slot, {at, at + 1});
+      if (hole[0] != id_type{}) continue;
+      pool.allocate(hole).value();
+      s.holes -= 1;
+      if (at < taken.first) taken = {at, end > s.held ? taken.last : at};
+      taken.last = larger(taken.last, at + 1);
+    }
+    if (end > s.held) pool.allocate(sequences.blocks(slot, {s.held, end})).value();
+    s.held = larger(s.held, end);
     note_change(slot);
     promises.keep_to_what_is_there(pool, sequences, steps);
+    return taken;
   }
   /// Takes the found ones of the logical blocks `taken`, which come first, and fresh ones. @pre so many are available
   void take_blocks(std::uint32_t slot, block_range found, block_range taken) noexcept {
@@ -142,7 +164,7 @@ struct cache_state {
     note_change(slot);
     promises.keep_to_what_is_there(pool, sequences, steps);
   }
-  /// Releases all blocks beyond the first `kept`, from the end.
+  /// Releases all blocks beyond the first `kept`, from the end. What is left ends in a block that is held.
   /// @param worth_keeping the first so many logical blocks have content that is worth it
   void drop_blocks(std::uint32_t slot, block_count kept, block_count worth_keeping) noexcept {
     row& s = sequences[slot];
@@ -150,39 +172,69 @@ struct cache_state {
     release_from_end(slot, {worthless, s.held}, content::worthless);
     release_from_end(slot, {kept, worthless}, content::worth_keeping);
     s.held = kept;
+    for (; s.holes > 0 && sequences.blocks(slot, {s.held - 1, s.held})[0] == id_type{}; s.held -= 1) s.holes -= 1;
     note_change(slot);
   }
+  /// The row does not need them any more, and those of them that are holes are holes no more.
   void release_from_end(std::uint32_t slot, block_range range, content left) noexcept {
     const span<id_type> blocks = sequences.blocks(slot, range);
-    std::reverse(blocks.begin(), blocks.end());  // the row does not need them any more
-    pool.release(blocks, last_use(slot), left).value();
+    id_type* end = blocks.end();
+    if (sequences[slot].holes > 0) {
+      end = std::remove(blocks.begin(), end, id_type{});
+      sequences[slot].holes -= blocks.end() - end;
+    }
+    std::reverse(blocks.begin(), end);
+    pool.release({blocks.begin(), static_cast<std::size_t>(end - blocks.begin())}, last_use(slot), left).value();
+  }
+  /// Releases blocks before others that stay.
+  void cut_hole(std::uint32_t slot, block_range range) noexcept {
+    release_from_end(slot, range, content::worthless);
+    const span<id_type> hole = sequences.blocks(slot, range);
+    std::fill(hole.begin(), hole.end(), id_type{});
+    sequences[slot].holes += range.size();
+    note_change(slot);
   }
   /// Blocks of a sequence that are full of computed tokens.
   [[nodiscard]] block_count full_blocks(sequence_id id) const noexcept {
     const token_count computed = tracker.progress(id).value().computed;
     return smaller<block_count>(sequences[id.slot].held, computed.value() / tokens_per_block.value());
   }
-  /// A sequence keeps its first `kept` blocks, and parks. What it had in the open step is not run.
-  void cut_back(sequence_id id, block_count kept) noexcept {
-    const token_count kept_tokens = kept.value() * tokens_per_block.value();
-    const block_count full = larger(kept, full_blocks(id));
+  /// A sequence loses a range of its blocks, and parks. What it had in the open step is not run.
+  void cut_back(sequence_id id, block_range lost_blocks) noexcept {
     row& s = sequences[id.slot];
-    lost.note(pool, id.slot, s.held, {kept, full}, sequences.blocks(id.slot, {kept, full}));
+    const block_count kept = lost_blocks.first;
+    const bool is_end = lost_blocks.last == s.held;
+    const block_count full = larger(kept, full_blocks(id));
+    if (is_end && s.holes == 0) {
+      lost.note(pool, id.slot, s.held, {kept, full}, sequences.blocks(id.slot, {kept, full}));
+    } else {
+      lost.clear(id.slot);
+    }
     if (const auto start = steps.withdraw(id.slot); start) {
       tracker.unschedule(id, *start).value();
       s.last_step = last_launched(s);
     }
-    steps.trim(id.slot, kept_tokens);
-    static_cast<void>(tracker.lose(id, kept_tokens).value());
+    const std::int64_t each = tokens_per_block.value();
+    steps.trim(id.slot, kept.value() * each);
+    if (is_end) {
+      static_cast<void>(tracker.lose(id, kept.value() * each).value());
+    } else {
+      static_cast<void>(tracker.lose(id, {kept.value() * each, lost_blocks.last.value() * each}).value());
+    }
     tracker.park(id, 0).value();
-    drop_blocks(id.slot, kept, full);
+    if (is_end) {
+      drop_blocks(id.slot, kept, full);
+    } else {
+      cut_hole(id.slot, lost_blocks);
+    }
     promises.end(s);
-    if (kept == 0) end_sharing(s);
+    if (s.held == 0) end_sharing(s);
   }
+
   /// @return blocks that came free
   block_count apply(span<const cut> cuts) noexcept {
     const block_count before = pool.available() + pool.fenced();
-    for (const cut& c : cuts) cut_back(c.sequence, c.blocks.first);
+    for (const cut& c : cuts) cut_back(c.sequence, c.blocks);
     return pool.available() + pool.fenced() - before;
   }
 
@@ -224,6 +276,7 @@ struct cache_state {
     const block_count next = next_written(slot);
     if (s.held <= next) return false;
     const id_type block = sequences.blocks(slot, {next, next + 1})[0];
+    if (block == id_type{}) return false;
     return pool.holders(block) > 1 || has_other_writer(s, block);
   }
 

@@ -21,7 +21,8 @@ class sequence_table {
  public:
   struct row {
     rank order;
-    block_count held;      // logical blocks [0, held) are in the row
+    block_count held;      // logical blocks [0, held) are in the row,
+    block_count holes;     // but for so many, which are gone: id_type{} is in their place
     step_id last_step;     // that used them
     step_id step_before;   // the last one that did so before that
     step_id last_copy;     // that copies into one of them

@@ -25,9 +25,10 @@ void count_freed(const View& view, cut_list& cuts) noexcept {
 
 /// Widens the cuts of a plan that was just made over `view`, or adds some, so that all holders of what it frees let go.
 /// @param whole victims give up all that they have
+/// @param to_end what is left of a victim is a prefix
 /// @error `buffer_too_small`
 template <class View>
-result<plan> cut_all_holders(const View& view, plan planned, cut_list& cuts, bool whole) noexcept {
+result<plan> cut_all_holders(const View& view, plan planned, cut_list& cuts, bool whole, bool to_end) noexcept {
   bool is_shared = false;
   for (const cut& c : cuts.used()) {
     is_shared = view.name_free(c.sequence.slot, c.blocks) || is_shared;
@@ -36,20 +37,23 @@ result<plan> cut_all_holders(const View& view, plan planned, cut_list& cuts, boo
   for (const std::uint32_t i : view.asked()) {  // nobody else holds what is named free
     span<cut> used = cuts.used();
     cut* own = std::find_if(used.begin(), used.end(), [&](const cut& c) { return c.sequence == view.key(i); });
-    const block_count kept = own == used.end() ? view.blocks(i) : own->blocks.first;
-    const auto blocks = view.table(i, {0, kept});
-    const auto* first = std::find_if(blocks.begin(), blocks.end(), [&](auto b) { return view.is_named_free(b); });
+    const auto goes = [&](auto block) noexcept { return view.is_named_free(block); };
+    const block_count end = view.blocks(i);
+    const auto blocks = view.table(i, {0, end});
+    const auto* first = std::find_if(blocks.begin(), blocks.end(), goes);
     if (first == blocks.end()) continue;
     if (own == used.end()) {
       if (cuts.full()) {
         cuts.clear();
         return errc::buffer_too_small;
       }
-      cuts.add({view.key(i), {kept, kept}, 0, view.parked(i)});
+      cuts.add({view.key(i), {end, end}, 0, view.parked(i)});
       used = cuts.used();
       own = used.begin() + (used.size() - 1);
     }
-    own->blocks.first = whole ? 0 : first - blocks.begin();
+    const auto* last = blocks.end();
+    while (!to_end && !goes(last[-1])) --last;
+    own->blocks = {whole ? 0 : first - blocks.begin(), last - blocks.begin()};
   }
   view.start_anew();
   count_freed(view, cuts);
@@ -64,13 +68,14 @@ result<plan> cut_all_holders(const View& view, plan planned, cut_list& cuts, boo
 /// Whether cuts free today what they say, and none is idle or could be shortened. @pre no counts; ranges of what is
 /// held
 template <class View>
-bool free_what_they_say(const View& view, span<const cut> cuts, bool whole) noexcept {
+bool free_what_they_say(const View& view, span<const cut> cuts, bool whole, bool to_end) noexcept {
   bool same = true;
   for (const cut& c : cuts) same = view.let_go(c.sequence.slot, c.blocks) == c.freed && same;
   for (const cut& c : cuts) {
     const auto blocks = view.table(c.sequence.slot, {c.blocks.first, c.blocks.last});
     const bool any = std::any_of(blocks.begin(), blocks.end(), [&](auto b) { return view.is_let_go(b); });
     same = same && any && (whole ? c.blocks.first == 0 : view.is_let_go(blocks[0]));
+    same = same && (to_end ? c.blocks.last == view.blocks(c.sequence.slot) : view.is_let_go(blocks[blocks.size() - 1]));
   }
   return same;
 }
@@ -103,7 +108,7 @@ class holders_of_one {
     each([&](std::size_t i) noexcept {
       all_parked = all_parked && view_.parked(i);
       all_cut = all_cut && std::any_of(used.begin(), used.end(), [&](const cut& c) noexcept {
-                  return c.sequence == view_.key(i) && c.blocks.first <= place_;
+                  return c.sequence == view_.key(i) && c.blocks.first <= place_ && place_ < c.blocks.last;
                 });
     });
     const bool stops_one = std::any_of(used.begin(), used.end(), [](const cut& c) noexcept { return !c.was_parked; });
@@ -112,7 +117,7 @@ class holders_of_one {
   /// Widens the cuts, or adds some, the least important first, so that each of them loses it. @pre what follows it is
   /// in no other table
   /// @return false where there is no room for so many cuts
-  [[nodiscard]] bool cut_all(cut_list& cuts) const noexcept {
+  [[nodiscard]] bool cut_all(cut_list& cuts, bool to_end) const noexcept {
     bool has_room = true;
     const std::size_t before = cuts.used().size();
     each([&](std::size_t i) noexcept {
@@ -120,10 +125,11 @@ class holders_of_one {
       cut* own = std::find_if(used.begin(), used.end(), [&](const cut& c) { return c.sequence == view_.key(i); });
       if (own != used.end()) {
         own->blocks.first = smaller(own->blocks.first, place_);
+        own->blocks.last = larger(own->blocks.last, place_ + 1);
       } else if (cuts.full()) {
         has_room = false;
       } else {
-        cuts.add({view_.key(i), {place_, view_.blocks(i)}, 0, view_.parked(i)});
+        cuts.add({view_.key(i), {place_, to_end ? view_.blocks(i) : place_ + 1}, 0, view_.parked(i)});
       }
     });
     const span<cut> added = cuts.used().subspan(before, cuts.used().size() - before);

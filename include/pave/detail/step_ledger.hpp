@@ -52,6 +52,16 @@ class step_ledger {
     write(slot, last_begun_.get(), {goes_on ? e.tokens.first : tokens.first, tokens.last});
   }
 
+  /// What the sequence in `slot` kept before `start` follows on what the last step computes of it.
+  void pass_over(std::uint32_t slot, token_count start) noexcept {
+    for (std::int64_t s = last_begun_.get(); s > last_complete_.get(); --s) {
+      entry& e = at(slot, s);
+      if (e.step != s || e.tokens.empty()) continue;
+      e.tokens.last = larger(e.tokens.last, start);
+      return;
+    }
+  }
+
   /// The open step does not run the sequence in `slot`, after all.
   /// @return where its tokens of that step began, if it had any
   std::optional<token_count> withdraw(std::uint32_t slot) noexcept {
@@ -66,6 +76,12 @@ class step_ledger {
     const entry& e = at(slot, last_begun_.get());
     if (e.step != last_begun_.get() || e.tokens.empty()) return std::nullopt;
     return e.tokens.first;
+  }
+
+  /// Where the tokens end that the open step computes of the sequence in `slot`, if it has any.
+  [[nodiscard]] std::optional<token_count> open_end(std::uint32_t slot) noexcept {
+    if (!open_start(slot)) return std::nullopt;
+    return at(slot, last_begun_.get()).tokens.last;
   }
 
   /// Of the sequence in `slot`, only [0, kept) will be of use.

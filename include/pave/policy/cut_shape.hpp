@@ -124,9 +124,9 @@ struct head_after_shared {
   template <class View>
   [[nodiscard]] static constexpr shaped_cut cut(const View& view, std::size_t candidate, block_count wanted) noexcept {
     const block_count end = view.blocks(candidate);
-    if (wanted <= end - detail::filled_blocks(view, candidate)) {
-      const shaped_cut empty_ones = detail::cut_from_end(view, candidate, wanted);
-      if (empty_ones.blocks.first >= detail::filled_blocks(view, candidate)) return empty_ones;
+    const bool is_without_content = wanted <= end - detail::filled_blocks(view, candidate);
+    if (is_without_content && detail::come_free(view, candidate, {end - wanted, end})) {
+      return {{end - wanted, end}, wanted};
     }
     return detail::cut_from(view, candidate, 0, wanted);
   }
@@ -147,24 +147,23 @@ struct cheapest_range {
     static_assert(detail::knows_tokens_v<View>,
                   "pave: cheapest_range prices what is lost: the candidate view needs `token_count tokens(std::size_t "
                   "i) const` and `token_count tokens_per_block() const`");
-    shaped_cut best = detail::cut_from_end(view, candidate, wanted);
+    shaped_cut best = detail::cut_from(view, candidate, 0, wanted);
     if constexpr (detail::knows_tokens_v<View>) {
-      const shaped_cut head = detail::cut_from(view, candidate, 0, wanted);
-      const auto price = [&](const shaped_cut& one) {
-        return cost.cost(detail::content_of(view, candidate, one.blocks));
-      };
-      double least = price(best);
+      if (best.freed < wanted) return best;
+      const auto price = [&](block_range blocks) { return cost.cost(detail::content_of(view, candidate, blocks)); };
+      double least = price(best.blocks);
       const auto try_out = [&](const shaped_cut& one) {
-        const double its = price(one);
-        if (!(its < least)) return;
+        const double its = price(one.blocks);
+        if (least < its) return;
         least = its;
         best = one;
       };
       const block_count end = view.blocks(candidate);
-      if (detail::come_free(view, candidate, {head.blocks.first, end})) {
-        try_out(head);  // between the two, the cost rises with the position, and falls with the blocks without content
+      if (detail::come_free(view, candidate, {best.blocks.first, end})) {
+        // Between the two the cost rises with the position, and falls with the blocks that have no content.
+        try_out({{end - wanted, end}, wanted});
       } else {
-        for (shaped_cut one = head; one.freed > 0; one = detail::slide(view, candidate, one)) try_out(one);
+        for (shaped_cut one = best; one.freed > 0; one = detail::slide(view, candidate, one)) try_out(one);
       }
     }
     return best;
