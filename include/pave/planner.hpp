@@ -185,11 +185,16 @@ class eviction_planner {
   /// @pre victim < view.size()
   template <class View>
   [[nodiscard]] double price(const View& view, std::size_t victim, block_range blocks) const noexcept {
+    constexpr bool knows_tokens = detail::knows_tokens_v<View>;
     static_assert(
-        detail::knows_tokens_v<View>,
+        knows_tokens,
         "pave: a price needs a candidate view with `token_count tokens(std::size_t i) const` and `token_count "
         "tokens_per_block() const`");
-    return cost_.cost(detail::content_of(view, victim, blocks));
+    if constexpr (knows_tokens) {
+      return cost_.cost(detail::content_of(view, victim, blocks));
+    } else {
+      return 0;
+    }
   }
 
  private:

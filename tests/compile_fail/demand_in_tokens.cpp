@@ -9,4 +9,11 @@ struct in_tokens : pave::exact {
 struct in_tokens_policies : pave::planner_policies {
   using demand = in_tokens;
 };
-template class pave::eviction_planner<in_tokens_policies>;
+using view = pave::block_table_candidates<>;
+
+pave::result<pave::plan> plan_with(const pave::eviction_planner<in_tokens_policies>& planner,
+                                   const view& candidates,
+                                   pave::basic_cut_list<std::size_t>& cuts,
+                                   pave::span<std::uint32_t> scratch) {
+  return planner(candidates, pave::rank{}, 1, pave::victims::parked_then_running, cuts, scratch);
+}

@@ -3,6 +3,7 @@
 #include "contract/cut_shape_contract.hpp"
 #include "support/catch.hpp"
 #include "support/plain_view.hpp"
+#include "support/priced_view.hpp"
 
 #include <pave/policy/cut_shape.hpp>
 
@@ -33,6 +34,8 @@ struct front {
 TEMPLATE_TEST_CASE("contract: a cut shape frees what is wanted, with no block to spare",
                    "[contract][planner]",
                    pave::tail,
+                   pave::head_after_shared,
+                   pave::cheapest_range,
                    front) {
   pave_tests::check_cut_shape<TestType>();
 }
@@ -61,4 +64,43 @@ TEST_CASE("tail: of blocks that are all shared it cuts none", "[planner]") {
     CHECK(pave::tail::cut(view, i, 2).freed.value() == 0);
     CHECK(pave::tail::cut(view, i, 2).blocks.empty());
   }
+}
+
+TEST_CASE("head_after_shared: the first blocks that come free, but for empty ones at the end", "[planner]") {
+  struct row {
+    const char* shape;
+    std::int64_t tokens;
+    std::int64_t wanted;
+    std::int64_t first;
+    std::int64_t last;
+  };
+  const row each =
+      GENERATE(row{"1111", 64, 1, 0, 1}, row{"1111", 64, 4, 0, 4}, row{"ss11", 64, 1, 2, 3}, row{"s1s11", 80, 2, 1, 4},
+               row{"s1s11", 80, 9, 1, 5}, row{"1111", 32, 1, 3, 4}, row{"1111", 32, 2, 2, 4}, row{"1111", 32, 3, 0, 3},
+               row{"11s1", 16, 2, 0, 2}, row{"111s", 32, 1, 0, 1}, row{"1111", 0, 4, 0, 4}, row{"sss", 48, 1, 3, 3});
+  CAPTURE(std::string(each.shape), each.tokens, each.wanted);
+  const pave_tests::priced_view view({pave_tests::candidate(1, 1, each.shape)}, {each.tokens}, 16);
+  const pave::shaped_cut cut = pave::head_after_shared::cut(view, 0, each.wanted);
+  CHECK(cut.blocks.first.value() == each.first);
+  CHECK(cut.blocks.last.value() == each.last);
+}
+
+TEST_CASE("cheapest_range: the head where positions cost, the end where blocks are empty, and nothing for nothing",
+          "[planner]") {
+  struct row {
+    const char* shape;
+    std::int64_t tokens;
+    std::int64_t wanted;
+    std::int64_t first;
+    std::int64_t last;
+  };
+  const row each =
+      GENERATE(row{"1111", 64, 1, 0, 1}, row{"1111", 50, 1, 3, 4}, row{"1111", 50, 2, 2, 4}, row{"1111", 32, 2, 2, 4},
+               row{"1111", 32, 3, 1, 4}, row{"1s11", 64, 2, 2, 4}, row{"1s1s1", 80, 2, 0, 3}, row{"11ss", 64, 2, 0, 2},
+               row{"s1ss", 64, 9, 1, 2}, row{"1ss1", 16, 1, 3, 4}, row{"sss", 48, 1, 3, 3});
+  CAPTURE(std::string(each.shape), each.tokens, each.wanted);
+  const pave_tests::priced_view view({pave_tests::candidate(1, 1, each.shape)}, {each.tokens}, 16);
+  const pave::shaped_cut cut = pave::cheapest_range::cut(view, pave::recompute_cost{}, 0, each.wanted);
+  CHECK(cut.blocks.first.value() == each.first);
+  CHECK(cut.blocks.last.value() == each.last);
 }

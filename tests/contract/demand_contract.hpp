@@ -4,11 +4,12 @@
 #define PAVE_TESTS_CONTRACT_DEMAND_CONTRACT_HPP
 
 #include "support/catch.hpp"
-#include "support/plain_view.hpp"
+#include "support/priced_view.hpp"
 
 #include <pave/planner.hpp>
 #include <pave/policy/demand.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -20,20 +21,29 @@ struct planner_with_demand : pave::planner_policies {
 };
 
 template <class Demand>
+pave::block_count blocks_of(const Demand& demand, const priced_view& view, pave::block_count shortage) {
+  if constexpr (pave::detail::is_detected_v<pave::detail::demand_blocks_of_view, Demand, priced_view>) {
+    return demand.blocks(view, shortage);
+  } else {
+    return demand.blocks(shortage);
+  }
+}
+
+template <class Demand>
 void check_demand() {
-  static_assert(pave::is_demand_v<Demand>);
+  static_assert(pave::is_demand_v<Demand, priced_view>);
   [[maybe_unused]] constexpr bool known_when_compiled = Demand::whole_victims && Demand::spares_requester;
   using planner_type = pave::eviction_planner<planner_with_demand<Demand>>;
   static_assert(planner_type::spares_requester == Demand::spares_requester);
 
   const Demand demand{};
+  const priced_view view({candidate(1, 5, "1111"), parked_candidate(2, 6, "s1111"), candidate(3, 7, "11s111"),
+                          parked_candidate(4, 4, "11")},
+                         {64, 80, 95, 32}, 16);
   for (std::int64_t shortage = 1; shortage < 300; ++shortage) {
-    CHECK(demand.blocks(shortage).value() >= shortage);
-    CHECK(demand.blocks(shortage).value() == demand.blocks(shortage).value());
+    CHECK(blocks_of(demand, view, shortage).value() >= shortage);
+    CHECK(blocks_of(demand, view, shortage) == blocks_of(demand, view, shortage));
   }
-
-  const plain_view view({candidate(1, 5, "1111"), parked_candidate(2, 6, "s1111"), candidate(3, 7, "11s111"),
-                         parked_candidate(4, 4, "11")});
   constexpr std::int64_t total = 4 + 4 + 5 + 2;
   for (std::int64_t shortage = 1; shortage <= total + 2; ++shortage) {
     CAPTURE(shortage);
@@ -48,7 +58,7 @@ void check_demand() {
       continue;
     }
     REQUIRE(planned);
-    CHECK(planned->demand == (demand.blocks(shortage) < total ? demand.blocks(shortage).value() : total));
+    CHECK(planned->demand == (std::min)(blocks_of(demand, view, shortage), pave::block_count(total)));
     CHECK(planned->freed >= planned->demand);
     CHECK(planned->over_evicted() == planned->freed - planned->demand);
     if (!Demand::whole_victims) CHECK(planned->freed == planned->demand);

@@ -9,14 +9,6 @@
 
 namespace {
 
-/// A user's: whoever holds most goes first.
-struct most_blocks {
-  template <class View>
-  bool before(const View& view, std::size_t a, std::size_t b) const {
-    return view.blocks(b) < view.blocks(a);
-  }
-};
-
 /// A user's that has no opinion.
 struct anyone {
   template <class View>
@@ -30,7 +22,8 @@ struct anyone {
 TEMPLATE_TEST_CASE("contract: a victim order orders, and a planner follows it",
                    "[contract][planner]",
                    pave::least_important,
-                   most_blocks,
+                   pave::largest,
+                   pave::most_slack,
                    anyone) {
   pave_tests::check_victim_order<TestType>();
 }

@@ -48,6 +48,8 @@ class plain_view {
     return count;
   }
 
+  std::int64_t slack(std::size_t i) const { return candidates_[i].name % 3; }
+
   const std::vector<plain_candidate>& all() const { return candidates_; }
 
  private:
