@@ -105,6 +105,16 @@ template <class View>
   }
 }
 
+/// At most so many blocks come free of candidate `i`.
+template <class View>
+[[nodiscard]] constexpr block_count most_freed(const View& view, std::size_t i) noexcept {
+  if constexpr (is_detected_as_v<block_count, candidates_alone, View>) {
+    return view.alone(i);
+  } else {
+    return view.blocks(i);
+  }
+}
+
 /// The first block from `at` on that comes free; the end where none does.
 template <class View>
 [[nodiscard]] constexpr block_count next_free(const View& view, std::size_t i, block_count at) noexcept {

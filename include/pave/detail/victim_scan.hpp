@@ -3,6 +3,7 @@
 #ifndef PAVE_DETAIL_VICTIM_SCAN_HPP
 #define PAVE_DETAIL_VICTIM_SCAN_HPP
 
+#include <pave/candidates.hpp>
 #include <pave/span.hpp>
 #include <pave/units.hpp>
 
@@ -15,8 +16,8 @@ namespace pave {
 inline namespace v0 {
 namespace detail {
 
-/// Hands out candidates in batches. A scan keeps only the first ones in order that hold as many blocks as are wanted:
-/// mostly one or two.
+/// Hands out candidates in batches. A scan keeps only the first ones in order that may free as many blocks as are
+/// wanted: mostly one or two.
 /// @tparam Before (a, b): a is cut before b; a strict order of all candidates
 /// @tparam MayBeCut (i)
 template <class View, class Before, class MayBeCut>
@@ -26,7 +27,7 @@ class victim_scan {
   victim_scan(const View& view, const Before& before, const MayBeCut& may_be_cut, span<std::uint32_t> room) noexcept
       : view_(view), before_(before), may_be_cut_(may_be_cut), room_(room) {}
 
-  /// @return the next ones, in order, that hold at least `wanted` blocks, or all that are left; empty when none is
+  /// @return the next ones, in order, that may free `wanted` blocks, or all that are left; empty when none is
   span<const std::uint32_t> next(block_count wanted) noexcept {
     std::size_t size = 0;
     block_count held = 0;
@@ -38,9 +39,9 @@ class victim_scan {
       if (!may_be_cut_(i) || (last_ && !before_(*last_, i))) continue;
       heap[size++] = i;
       std::push_heap(heap, heap + size, before_);
-      held += view_.blocks(i);
-      while (size > least_ && held - view_.blocks(heap[0]) >= wanted) {
-        held -= view_.blocks(heap[0]);
+      held += most_freed(view_, i);
+      while (size > least_ && held - most_freed(view_, heap[0]) >= wanted) {
+        held -= most_freed(view_, heap[0]);
         std::pop_heap(heap, heap + size--, before_);
       }
       is_enough = size >= least_ && held >= wanted;
