@@ -57,7 +57,7 @@ struct block_copy {
 /// @brief What a sequence got.
 struct growth {
   token_range tokens;              ///< positions that the open step computes
-  block_range blocks;              ///< logical blocks that are new in its table
+  block_range blocks;              ///< from the first logical block that is new in its table to the last
   std::optional<block_copy> copy;  ///< of a fork: the block before these has become one of its own
 };
 
@@ -66,7 +66,7 @@ struct restore {
   sequence_id sequence;
   token_range found;     ///< positions whose content was still in blocks: they are computed already
   token_range tokens;    ///< positions that the open step computes; `remaining` says how many follow
-  block_range blocks;    ///< logical blocks that are new in its table, the found ones first
+  block_range blocks;    ///< from the first logical block that is new in its table to the last, the found ones first
   block_count taken;     ///< of what was available, or was cut for it: all of them but the found ones that others hold
   bool resumed = false;  ///< it had run before; false for a sequence that is new
   std::optional<block_copy> copy;  ///< of a fork: the block before `blocks` has become one of its own
@@ -96,8 +96,12 @@ struct cache_snapshot {
 ///
 /// Scheduling happens between `begin_step` and the run of that step. A sequence that is cut in between loses what it
 /// had scheduled in the open step, and is not to be run in it.
-/// @complexity Members are linear in the blocks that they name, or say otherwise. `plan_cuts`, `next_restore`, and
-///   `grow_or_reclaim` where blocks are short, are linear in the admitted sequences besides.
+/// With a cut shape that takes blocks from the inside (`head_after_shared`, `cheapest_range`) what is behind a cut
+/// stays. The table has `id_type{}` where a block is gone. Gaps come back from the front to the back, one contiguous
+/// range a step, and only then the sequence goes on at its end: no attention reads a missing token.
+/// @complexity Members are linear in the blocks that they name, and logarithmic in the admitted sequences, or say
+///   otherwise. `plan_cuts`, `next_restore`, and `grow_or_reclaim` where blocks are short, are linear in the sequences
+///   besides where these share blocks, or where plans go by their price (`cheapest_restore`).
 /// @threadsafety one thread at a time
 template <class Policies = cache_policies>
 class kv_cache {
@@ -308,13 +312,15 @@ class kv_cache {
   /// @param tokens that the open step computes, from where the sequence stands; blocks that it holds already are used
   ///   first
   /// @param cuts [out] who lost what; each that was running is to be stopped, and not run in the open step
-  /// @return the positions to compute, the new blocks, and for a fork the copy to make
+  /// @return the positions to compute, no more than to the end of a gap before something that was kept; the new blocks,
+  ///   and for a fork the copy to make
   /// @error `shortage`, with the blocks that are missing now: the sequence is parked and keeps its blocks, and nothing
   ///   else moved, but in two cases where `cuts` says what did. With a fence that delays, blocks that are missing now
   ///   can be on their way: the error says by which step they are there, and until then no less important sequence gets
   ///   them; `next_restore` lets the sequence in. With `whole_sequence` it gives up all of its blocks, as do the
   ///   victims that were too few
   /// @error `never_fits`: it can never have so many blocks; it still runs, and should be ended
+  /// @error `busy`: what the open step computes of it ends at something that was kept; it goes on in the next step
   /// @error `waits`: it is parked or waiting
   /// @error `no_step`
   /// @error `stale`
@@ -481,7 +487,8 @@ class kv_cache {
 
   // --- views ---
 
-  /// @return the physical blocks in logical order, `[blocks held]`; valid until the sequence changes
+  /// @return the physical blocks in logical order, `[blocks held]`, and `id_type{}` where a cut left a gap; valid until
+  ///   the sequence changes
   /// @error `stale`
   [[nodiscard]] result<span<const id_type>> block_table(sequence_id id) const noexcept {
     if (!state_.is_live(id)) return errc::stale;
@@ -505,7 +512,7 @@ class kv_cache {
     if (!at) return at.error();
     return at->computed;
   }
-  /// @return tokens that it has to compute before it yields its next one: the rest of its prompt or of its gap, and 1
+  /// @return tokens that it has to compute next: the rest of its first gap or of its prompt, and 1
   ///   for one that decodes. What to ask `grow_or_reclaim` for, within the step's budget
   /// @error `stale`
   [[nodiscard]] result<token_count> remaining(sequence_id id) const noexcept {
