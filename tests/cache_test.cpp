@@ -96,6 +96,7 @@ TEST_CASE("stale: no member takes an id that has ended, nor one that was never g
     REQUIRE(f.cache.finish(id).code() == errc::stale);
     REQUIRE(f.cache.abort(id).code() == errc::stale);
     REQUIRE(f.cache.set_rank(id, 1).code() == errc::stale);
+    REQUIRE(f.cache.park(id).code() == errc::stale);
     REQUIRE(f.cache.truncate(id, 0).code() == errc::stale);
     REQUIRE(f.cache.offer_prefix(id, {}).code() == errc::stale);
     REQUIRE(f.grow(id, 1).code() == errc::stale);
@@ -201,6 +202,76 @@ TEST_CASE("truncate: a negative length, or more than the sequence was to have, i
   REQUIRE(f.held(id) == 0);
   REQUIRE(f.state(id) == sequence_state::running);
   REQUIRE(f.grow(id, 3)->tokens == pave::token_range{0, 3});
+}
+
+TEST_CASE("park: a running sequence stops and keeps its blocks, and the open step does not run it", "[cache]") {
+  fixture f(small());
+  const pave::sequence_id id = f.running(0, 6);
+  REQUIRE(f.grow(id, 5)->tokens == pave::token_range{6, 11});
+  const std::vector<pave::block_id> before = f.table(id);
+  REQUIRE(f.cache.park(id).has_value());
+  REQUIRE(f.state(id) == sequence_state::parked);
+  REQUIRE(f.table(id) == before);
+  REQUIRE(f.cache.progress(id)->scheduled == 6);
+  REQUIRE(f.cache.gap(id)->empty());
+  f.next_step();
+  REQUIRE(f.cache.computed(id).value() == 6);
+  const pave::cache_snapshot now = f.cache.snapshot();
+  REQUIRE(now.tokens_lost == 0);
+  REQUIRE(now.tokens_restored == 0);
+}
+
+TEST_CASE("park: what is launched still counts, and the next token is what the sequence comes in for", "[cache]") {
+  fixture f(small());
+  const pave::sequence_id id = f.running(0, 6);
+  REQUIRE(f.grow(id, 1).has_value());
+  const pave::step_id launched = f.step;
+  f.step = f.cache.begin_step().value();
+  REQUIRE(f.grow(id, 1).has_value());
+  REQUIRE(f.cache.park(id).has_value());
+  REQUIRE(f.cache.complete(launched).has_value());
+  REQUIRE(f.cache.computed(id).value() == 7);
+  REQUIRE(f.cache.remaining(id).value() == 1);
+  const pave::restore back = f.restore().value();
+  REQUIRE(back.sequence == id);
+  REQUIRE(back.resumed);
+  REQUIRE(back.tokens == pave::token_range{7, 8});
+  REQUIRE(back.blocks == pave::block_range{2, 2});
+}
+
+TEST_CASE("park: the blocks of a sequence that was parked are the first that a shortage takes", "[cache]") {
+  fixture f(small(4));
+  const pave::sequence_id first = f.running(0, 8);
+  const pave::sequence_id parked = f.running(1, 4);
+  const pave::sequence_id runs = f.running(2, 4);
+  REQUIRE(f.cache.park(parked).has_value());
+  REQUIRE(f.grow(first, 1).has_value());
+  REQUIRE(f.cuts.used().size() == 1);
+  REQUIRE(f.cuts.used()[0].sequence == parked);
+  REQUIRE(f.cuts.used()[0].was_parked);
+  REQUIRE(f.state(runs) == sequence_state::running);
+}
+
+TEST_CASE("park: a sequence as long as it can be comes in with nothing to compute", "[cache]") {
+  pave::kv_cache_options options = small();
+  options.blocks_per_sequence = 2;
+  fixture f(options);
+  const pave::sequence_id id = f.running(0, 8);
+  REQUIRE(f.cache.park(id).has_value());
+  REQUIRE(f.restore()->tokens == pave::token_range{8, 8});
+  REQUIRE(f.state(id) == sequence_state::running);
+  f.next_step();
+  REQUIRE(f.cache.computed(id).value() == 8);
+}
+
+TEST_CASE("park: who waits already cannot be parked", "[cache]") {
+  fixture f(small());
+  const pave::sequence_id fresh = f.admit(0, 4);
+  REQUIRE(f.cache.park(fresh).code() == errc::waits);
+  REQUIRE(f.state(fresh) == sequence_state::waiting);
+  const pave::sequence_id stopped = f.parked(-1, 10, 1);
+  REQUIRE(f.cache.park(stopped).code() == errc::waits);
+  REQUIRE(f.held(stopped) == 1);
 }
 
 TEST_CASE("grow_or_reclaim: blocks that are held are used up before a new one is taken", "[cache]") {

@@ -92,7 +92,8 @@ struct cache_snapshot {
 ///
 /// A sequence is admitted (it waits), comes in by `next_restore`, grows by `grow_or_reclaim` and ends by `finish` or
 /// `abort`. When blocks run short, less important sequences lose exactly the missing ones, from their ends, and park;
-/// parked ones come back by `next_restore` and recompute only what they lost.
+/// parked ones come back by `next_restore` and recompute only what they lost. An engine that wants a sequence to stop
+/// says so by `park`, and has others give up blocks ahead of a shortage by `plan_cuts` and `commit`.
 ///
 /// Scheduling happens between `begin_step` and the run of that step. A sequence that is cut in between loses what it
 /// had scheduled in the open step, and is not to be run in it.
@@ -236,6 +237,21 @@ class kv_cache {
   /// @brief A sequence is cancelled, in any state: its blocks go, and its id is stale from now on.
   /// @error `stale`
   result<void> abort(sequence_id id) noexcept { return end(id); }
+
+  /// @brief Stops a running sequence of the engine's choice. It keeps all of its blocks, and waits as one that was cut:
+  /// what the open step was to compute of it is taken back, so that it is not to be run in that step, and what was
+  /// promised to it is not any more. `next_restore` lets it in again when it is its turn, in the same step too, unless
+  /// `set_rank` put it behind others. To have it give up blocks as well: see `plan_cuts`.
+  /// @error `stale`
+  /// @error `waits`: it does not run
+  /// @complexity linear in the steps in flight
+  result<void> park(sequence_id id) noexcept {
+    const result<sequence_progress> at = state_.tracker.progress(id);
+    if (!at) return at.error();
+    if (at->state != sequence_state::running) return errc::waits;
+    state_.cut_back(id, state_.sequences[id.slot].held);
+    return {};
+  }
 
   /// @brief Changes who matters more, in any state. Nothing moves until the next shortage.
   /// @error `stale`
@@ -418,7 +434,7 @@ class kv_cache {
     }
     const token_range tokens = state_.tracker.resume(id, budget, found_tokens).value();
     state_.note_change(id.slot);
-    state_.enlist(id.slot, tokens);
+    if (!tokens.empty()) state_.enlist(id.slot, tokens);
     return restore{id, {tokens.first - found_tokens, tokens.first}, tokens, taken, needs, need.resumes, copy};
   }
 
@@ -437,7 +453,8 @@ class kv_cache {
 
   // --- plans, apart from their commitment ---
 
-  /// @brief Plans to free `shortage` blocks for `requester`, and moves nothing.
+  /// @brief Plans to free `shortage` blocks for `requester`, and moves nothing. With `commit` it is how an
+  /// engine has blocks given up on purpose, before any call is short of them.
   /// @param cuts [out] what to give to `commit`
   /// @error `shortage`, with the blocks that nobody less important can give
   /// @error `stale`

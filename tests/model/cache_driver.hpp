@@ -80,6 +80,20 @@ class cache_driver {
     check();
   }
 
+  void park(pave::sequence_id id) {
+    model_sequence* s = model.find(id);
+    model_answer expected;
+    if (s == nullptr) {
+      expected.code = pave::errc::stale;
+    } else if (!s->runs_now()) {
+      expected.code = pave::errc::waits;
+    }
+    if (!agree(cache_.park(id), expected)) return;
+    twin_.park(id).value();
+    model.cut(*s, s->held());
+    check();
+  }
+
   void truncate(pave::sequence_id id, std::int64_t length) {
     model_sequence* s = model.find(id);
     model_answer expected;

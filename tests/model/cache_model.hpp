@@ -217,7 +217,7 @@ class cache_model {
     s.computed = std::min(s.computed, length);
     s.scheduled = std::min(s.scheduled, length);
     s.reached = std::min(s.reached, length);
-    s.goal = s.runs_now() ? length : std::max(length, s.scheduled + 1);
+    s.goal = s.runs_now() ? length : std::min(longest(), std::max(length, s.scheduled + 1));
     s.common = std::min(s.common, length);
     clip(s.arrival, length);
     const auto size = static_cast<std::size_t>(length);

@@ -116,6 +116,7 @@ class cache_walk {
     if (kind < 55) return hold_outside();
     if (kind < 56) return driver_.move_about();
     if (!may_schedule()) return step();
+    if (kind < 57) return driver_.park(random_id());
     if (kind < 63) return plan_and_commit();
     if (kind < 64) return random_.one_in(6) ? driver_.reset() : decode_all();
     if (kind < 74) return restore();
