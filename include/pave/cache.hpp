@@ -4,10 +4,10 @@
 #define PAVE_CACHE_HPP
 
 #include <pave/candidates.hpp>
+#include <pave/detail/bundles.hpp>
 #include <pave/detail/cache_plans.hpp>
 #include <pave/detail/cache_state.hpp>
 #include <pave/detail/cache_tables.hpp>
-#include <pave/detail/misplaced_slot.hpp>
 #include <pave/detail/step_ledger.hpp>
 #include <pave/layout.hpp>
 #include <pave/planner.hpp>
@@ -22,6 +22,7 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <type_traits>
 #include <utility>
 
 namespace pave {
@@ -33,6 +34,18 @@ struct cache_policies {
   using planner = planner_policies;
   using tracker = tracker_policies;
 };
+
+namespace detail {
+template <class Policies>
+constexpr bool is_whole_cache_bundle() noexcept {
+  static_assert(has_parts_v<Policies>,
+                "pave: a kv_cache takes a bundle of its parts' bundles: derive from cache_policies, and name in it the "
+                "pool, the planner or the tracker that is to change");
+  return has_parts_v<Policies>;
+}
+template <class Policies>
+using cache_bundle_or_default = std::conditional_t<is_whole_cache_bundle<Policies>(), Policies, cache_policies>;
+}  // namespace detail
 
 struct kv_cache_options {
   block_count blocks;                      ///< capacity of the pool
@@ -106,17 +119,19 @@ struct cache_snapshot {
 /// @threadsafety one thread at a time
 template <class Policies = cache_policies>
 class kv_cache {
+  using bundle = detail::cache_bundle_or_default<Policies>;
+
  public:
-  using pool_type = block_pool<typename Policies::pool>;
-  using planner_type = eviction_planner<typename Policies::planner>;
-  using tracker_type = restore_tracker<typename Policies::tracker>;
+  using pool_type = block_pool<typename bundle::pool>;
+  using planner_type = eviction_planner<typename bundle::planner>;
+  using tracker_type = restore_tracker<typename bundle::tracker>;
   using id_type = typename pool_type::id_type;
   using kept_block_type = typename pool_type::kept_block_type;
 
-  static_assert(!detail::names_a_slot_v<Policies> || detail::is_its_own_part_v<Policies>,
+  static_assert(!detail::names_a_slot_v<bundle> || detail::is_its_own_part_v<bundle>,
                 "pave: a slot belongs in the bundle of its part: derive from pool_policies, planner_policies or "
                 "tracker_policies, and name the slot there");
-  static_assert(is_deterministic_v<typename Policies::pool::lock>,
+  static_assert(is_deterministic_v<typename detail::pool_bundle_or_default<typename bundle::pool>::lock>,
                 "pave: a kv_cache takes no pool whose lock is per_thread: one thread at a time calls it");
 
   /// @brief Makes an empty cache. No other call takes memory, but for `resize`.
@@ -128,7 +143,7 @@ class kv_cache {
   template <class... PoolInstances>
   [[nodiscard]] static result<kv_cache> create(const kv_cache_options& options,
                                                planner_type planner,
-                                               typename Policies::tracker::resume_gate gate,
+                                               typename tracker_type::resume_gate_type gate,
                                                PoolInstances&&... of_pool) noexcept {
     constexpr std::int64_t most = (std::numeric_limits<std::int32_t>::max)();
     if (options.tokens_per_block < 1 || options.tokens_per_block > most || options.sequences < 1 ||
@@ -165,7 +180,7 @@ class kv_cache {
   }
   [[nodiscard]] static result<kv_cache> create(const kv_cache_options& options,
                                                planner_type planner = {},
-                                               typename Policies::tracker::resume_gate gate = {}) noexcept {
+                                               typename tracker_type::resume_gate_type gate = {}) noexcept {
     return create<>(options, std::move(planner), std::move(gate));
   }
 

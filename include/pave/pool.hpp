@@ -7,6 +7,7 @@
 #include <pave/config.hpp>
 #include <pave/detail/audit_holders.hpp>
 #include <pave/detail/buffer.hpp>
+#include <pave/detail/bundles.hpp>
 #include <pave/detail/detect.hpp>
 #include <pave/detail/pin_table.hpp>
 #include <pave/detail/pool_contracts.hpp>
@@ -42,6 +43,18 @@ struct pool_policies {
   using observer = silent;
 };
 
+namespace detail {
+template <class Policies>
+constexpr bool is_whole_pool_bundle() noexcept {
+  static_assert(
+      has_pool_slots_v<Policies>,
+      "pave: a block_pool takes a bundle of its policies: derive from pool_policies, and name in it what is to change");
+  return has_pool_slots_v<Policies>;
+}
+template <class Policies>
+using pool_bundle_or_default = std::conditional_t<is_whole_pool_bundle<Policies>(), Policies, pool_policies>;
+}  // namespace detail
+
 struct pool_options {
   block_count blocks;           ///< capacity, at least 1
   block_count first_block = 0;  ///< the ids are first_block … first_block + blocks − 1: 1 where block 0 means "none"
@@ -62,17 +75,18 @@ template <class Integer>
 /// @brief A pool of equal blocks, each free, held by one or more holders, or fenced. After every call available +
 /// fenced + held = capacity.
 /// @threadsafety any member from any thread where the lock policy allows it; with `unlocked` one thread at a time
-template <class Policies = pool_policies, class Lock = typename Policies::lock>
-class block_pool : detail::pool_contracts<Policies> {
-  using free_list_type = typename Policies::free_list;
-  using sharing_type = typename Policies::sharing;
-  using fence_type = typename Policies::fence;
-  using retention_type = typename Policies::retention;
+template <class Policies = pool_policies, class Lock = typename detail::pool_bundle_or_default<Policies>::lock>
+class block_pool : detail::pool_contracts<detail::pool_bundle_or_default<Policies>> {
+  using bundle = detail::pool_bundle_or_default<Policies>;
+  using free_list_type = typename bundle::free_list;
+  using sharing_type = typename bundle::sharing;
+  using fence_type = typename bundle::fence;
+  using retention_type = typename bundle::retention;
   using lock_type = Lock;
-  using observer_type = typename Policies::observer;
+  using observer_type = typename bundle::observer;
 
  public:
-  using id_type = typename Policies::id;
+  using id_type = typename bundle::id;
   using kept_block_type = basic_kept_block<id_type>;
 
   /// @brief Whether a free block's content can be asked for.

@@ -4,6 +4,7 @@
 #define PAVE_TRACKER_HPP
 
 #include <pave/detail/buffer.hpp>
+#include <pave/detail/bundles.hpp>
 #include <pave/detail/detect.hpp>
 #include <pave/detail/gap_map.hpp>
 #include <pave/policy/resume_gate.hpp>
@@ -14,6 +15,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <type_traits>
 #include <utility>
 
 namespace pave {
@@ -23,6 +25,18 @@ inline namespace v0 {
 struct tracker_policies {
   using resume_gate = whole_gap;
 };
+
+namespace detail {
+template <class Policies>
+constexpr bool is_whole_tracker_bundle() noexcept {
+  static_assert(has_tracker_slots_v<Policies>,
+                "pave: a restore_tracker takes a bundle of its policies: derive from tracker_policies, and name in it "
+                "what is to change");
+  return has_tracker_slots_v<Policies>;
+}
+template <class Policies>
+using tracker_bundle_or_default = std::conditional_t<is_whole_tracker_bundle<Policies>(), Policies, tracker_policies>;
+}  // namespace detail
 
 struct tracker_options {
   std::size_t sequences = 0;  ///< slots: how many sequences live at the same time, 1 … 2^32 − 1
@@ -81,7 +95,8 @@ struct restore_counts {
 /// @threadsafety one thread at a time
 template <class Policies = tracker_policies>
 class restore_tracker {
-  using resume_gate_type = typename Policies::resume_gate;
+ public:
+  using resume_gate_type = typename detail::tracker_bundle_or_default<Policies>::resume_gate;
 
   static_assert(
       detail::is_detected_as_v<token_count, detail::resume_gate_must_fit, resume_gate_type>,
@@ -90,7 +105,6 @@ class restore_tracker {
       detail::is_detected_as_v<token_count, detail::resume_gate_allocates, resume_gate_type>,
       "pave: a resume_gate policy needs `token_count allocates(token_count remaining, token_count chunk) const`");
 
- public:
   /// @brief Makes a tracker without sequences. The only call that takes memory.
   /// @error `invalid_argument`: no slots, or more than 32 bits count
   /// @error `out_of_memory`

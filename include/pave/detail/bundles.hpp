@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds a slot that was named in the cache's own bundle, where nothing would read it.
-#ifndef PAVE_DETAIL_MISPLACED_SLOT_HPP
-#define PAVE_DETAIL_MISPLACED_SLOT_HPP
+// Which slots a bundle of policies names: all those of its part, and in a cache's own bundle none of them.
+#ifndef PAVE_DETAIL_BUNDLES_HPP
+#define PAVE_DETAIL_BUNDLES_HPP
 
 #include <pave/detail/detect.hpp>
 
@@ -33,6 +33,41 @@ template <class Bundle>
 using slot_cut_shape = typename Bundle::cut_shape;
 template <class Bundle>
 using slot_resume_gate = typename Bundle::resume_gate;
+
+template <class Bundle>
+using part_pool = typename Bundle::pool;
+template <class Bundle>
+using part_planner = typename Bundle::planner;
+template <class Bundle>
+using part_tracker = typename Bundle::tracker;
+
+// A class that lacks some of these has its one line, and goes on with the default bundle, so that no other line
+// follows: under clang++ that takes an assertion in a function, since one in a class cuts that short.
+
+template <class Bundle>
+inline constexpr bool has_pool_slots_v = all({
+    is_detected_v<slot_id, Bundle>,
+    is_detected_v<slot_free_list, Bundle>,
+    is_detected_v<slot_sharing, Bundle>,
+    is_detected_v<slot_fence, Bundle>,
+    is_detected_v<slot_retention, Bundle>,
+    is_detected_v<slot_lock, Bundle>,
+    is_detected_v<slot_observer, Bundle>,
+});
+template <class Bundle>
+inline constexpr bool has_planner_slots_v = all({
+    is_detected_v<slot_demand, Bundle>,
+    is_detected_v<slot_victim_order, Bundle>,
+    is_detected_v<slot_cut_shape, Bundle>,
+});
+template <class Bundle>
+inline constexpr bool has_tracker_slots_v = is_detected_v<slot_resume_gate, Bundle>;
+template <class Bundle>
+inline constexpr bool has_parts_v = all({
+    is_detected_v<part_pool, Bundle>,
+    is_detected_v<part_planner, Bundle>,
+    is_detected_v<part_tracker, Bundle>,
+});
 
 /// Whether a cache's bundle names a slot of one of its parts, where nothing would read it.
 template <class Bundle>
