@@ -139,13 +139,13 @@ TEST_CASE("audit: a block that somebody shared and forgot is leaked, and those a
   audit_report report = audit(f.cache);
   REQUIRE(report.broken == 1);
   REQUIRE(report.sentences.size() == 2);
-  REQUIRE(report.sentences[0] == "block " + number(forgotten) + " is leaked: it has 2 holders, and is named 1 times");
+  REQUIRE(report.sentences[0] == "block " + number(forgotten) + " is leaked: it has 2 holders, and is named 1 time");
   REQUIRE(report.sentences[1] == "table 0 names block " + number(forgotten));
   REQUIRE(f.cache.finish(id).has_value());
   report = audit(f.cache);
   REQUIRE(report.broken == 1);
   REQUIRE(report.sentences.size() == 1);
-  REQUIRE(report.sentences[0] == "block " + number(forgotten) + " is leaked: it has 1 holders, and is named 0 times");
+  REQUIRE(report.sentences[0] == "block " + number(forgotten) + " is leaked: it has 1 holder, and is named 0 times");
 }
 
 TEST_CASE("audit: a block that an outsider's table names is not leaked", "[cache][audit]") {
@@ -181,7 +181,7 @@ TEST_CASE("audit: what an outsider released that a sequence holds is found, and 
   audit_report report = audit(f.cache);
   REQUIRE(report.broken == 1);
   REQUIRE(report.sentences.size() == 2);
-  REQUIRE(report.sentences[0] == "block " + number(released[0]) + " is named 1 times, but nobody holds it");
+  REQUIRE(report.sentences[0] == "block " + number(released[0]) + " is named 1 time, but nobody holds it");
   REQUIRE(report.sentences[1] == "table 1 names block " + number(released[0]));
   // Mended by who knows: the block is still free.
   REQUIRE(f.take_outside(1) == released);
@@ -199,7 +199,7 @@ TEST_CASE("audit: what an outsider released that two sequences hold would come f
   REQUIRE(report.broken == 1);
   REQUIRE(report.sentences.size() == 3);
   REQUIRE(report.sentences[0] ==
-          "block " + number(released[0]) + " would come free too early: it has 1 holders, and is named 2 times");
+          "block " + number(released[0]) + " would come free too early: it has 1 holder, and is named 2 times");
   REQUIRE(report.sentences[1] == "table 0 names block " + number(released[0]));
   REQUIRE(report.sentences[2] == "table 1 names block " + number(released[0]));
 }
@@ -215,7 +215,7 @@ TEST_CASE("audit: a pin is a holder, and is named where something is wrong with 
   const audit_report report = audit(f.cache);
   REQUIRE(report.broken == 1);
   REQUIRE(report.sentences.size() == 2);
-  REQUIRE(report.sentences[0] == "block " + number(table[0]) + " is leaked: it has 2 holders, and is named 1 times");
+  REQUIRE(report.sentences[0] == "block " + number(table[0]) + " is leaked: it has 2 holders, and is named 1 time");
   REQUIRE(report.sentences[1] == "a pin names block " + number(table[0]));
 }
 
@@ -229,7 +229,7 @@ TEST_CASE("audit: a block on its way that a table names is not held", "[cache][a
   REQUIRE(is_healthy(f.cache));
   const audit_report report = audit(f.cache, others);
   REQUIRE(report.broken == 1);
-  REQUIRE(report.sentences[0] == "block " + number(others.tables[0][0]) + " is named 1 times, but nobody holds it");
+  REQUIRE(report.sentences[0] == "block " + number(others.tables[0][0]) + " is named 1 time, but nobody holds it");
   REQUIRE(report.sentences[1] == "table 0 names block " + number(others.tables[0][0]));
 }
 

@@ -7,9 +7,11 @@
 #include <pave/span.hpp>
 #include <pave/units.hpp>
 
+#include <array>
+#include <charconv>
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
+#include <type_traits>
 #include <utility>
 
 namespace pave {
@@ -37,47 +39,55 @@ struct finding {
   std::size_t table = no_table;  ///< of `out_of_range` and `table_names`: the table's index
 };
 
+namespace detail {
+
+inline void append(span<char> room, std::size_t& size, const char* words) noexcept {
+  for (; *words != '\0' && size + 1 < room.size(); ++words) room[size++] = *words;
+}
+template <class Integer, std::enable_if_t<is_integer_v<Integer>, int> = 0>
+void append(span<char> room, std::size_t& size, Integer number) noexcept {
+  std::array<char, 24> digits{};  // the last of them stays a null
+  std::to_chars(digits.data(), digits.data() + digits.size() - 1, number);
+  append(room, size, digits.data());
+}
+
+/// Writes words and numbers one behind the other, and a null, as far as there is room; `snprintf` would draw warnings
+/// of a short one. @pre room is not empty
+template <class... Parts>
+const char* write(span<char> room, const Parts&... parts) noexcept {
+  std::size_t size = 0;
+  (append(room, size, parts), ...);
+  room[size] = '\0';
+  return room.data();
+}
+
+}  // namespace detail
+
 /// @brief Says a finding in one sentence, without a full stop.
 /// @param room [out] for the sentence, `[characters]`; 128 are enough for each
 /// @return the sentence, which ends with a null; cut off where there is too little room
 inline const char* to_words(const finding& found, span<char> room) noexcept {
   if (room.empty()) return "";
-  const auto block = static_cast<long long>(found.block);
-  const auto holders = static_cast<long long>(found.holders);
-  const auto named = static_cast<long long>(found.named);
-  const auto table = static_cast<unsigned long long>(found.table);
-  char* out = room.data();
+  const char* const holders = found.holders == 1 ? " holder" : " holders";
+  const char* const times = found.named == 1 ? " time" : " times";
   switch (found.kind) {
     case finding_kind::counts_differ:
-      static_cast<void>(std::snprintf(
-          out, room.size(), "available, fenced and held blocks are %lld, but the capacity is %lld", holders, named));
-      break;
+      return detail::write(room, "available, fenced and held blocks are ", found.holders, ", but the capacity is ",
+                           found.named);
     case finding_kind::leaked:
-      static_cast<void>(std::snprintf(out, room.size(),
-                                      "block %lld is leaked: it has %lld holders, and is named %lld times", block,
-                                      holders, named));
-      break;
+      return detail::write(room, "block ", found.block, " is leaked: it has ", found.holders, holders,
+                           ", and is named ", found.named, times);
     case finding_kind::over_named:
-      static_cast<void>(std::snprintf(
-          out, room.size(), "block %lld would come free too early: it has %lld holders, and is named %lld times", block,
-          holders, named));
-      break;
+      return detail::write(room, "block ", found.block, " would come free too early: it has ", found.holders, holders,
+                           ", and is named ", found.named, times);
     case finding_kind::not_held:
-      static_cast<void>(
-          std::snprintf(out, room.size(), "block %lld is named %lld times, but nobody holds it", block, named));
-      break;
+      return detail::write(room, "block ", found.block, " is named ", found.named, times, ", but nobody holds it");
     case finding_kind::out_of_range:
-      static_cast<void>(
-          std::snprintf(out, room.size(), "table %llu names block %lld, which the pool does not have", table, block));
-      break;
-    case finding_kind::table_names:
-      static_cast<void>(std::snprintf(out, room.size(), "table %llu names block %lld", table, block));
-      break;
-    case finding_kind::pin_names:
-      static_cast<void>(std::snprintf(out, room.size(), "a pin names block %lld", block));
-      break;
+      return detail::write(room, "table ", found.table, " names block ", found.block, ", which the pool does not have");
+    case finding_kind::table_names: return detail::write(room, "table ", found.table, " names block ", found.block);
+    case finding_kind::pin_names: return detail::write(room, "a pin names block ", found.block);
   }
-  return out;
+  return detail::write(room, "unknown finding");
 }
 
 namespace detail {
