@@ -280,12 +280,27 @@ TEST_CASE("next_restore: of reserve and watermark the larger one counts", "[cach
   REQUIRE(f.state(back) == sequence_state::parked);
 }
 
+TEST_CASE("next_restore: a pass ends where the step has no budget left, and says so", "[cache]") {
+  fixture f(small());
+  f.next_step();
+  const pave::sequence_id first = f.admit(0, 6);
+  const pave::sequence_id second = f.admit(1, 6);
+  pave::token_count budget = 6;
+  auto next = f.restore(budget.value());
+  for (; next; next = f.restore(budget.value())) budget -= next->tokens.size();
+  REQUIRE(next.code() == errc::no_budget);
+  REQUIRE(next.error().missing == 0);
+  REQUIRE(f.state(first) == sequence_state::running);
+  REQUIRE(f.state(second) == sequence_state::waiting);
+  REQUIRE(f.restore(-1).code() == errc::invalid_argument);
+}
+
 TEST_CASE("next_restore: errors change nothing and say why", "[cache]") {
   fixture f(small(6));
   REQUIRE(f.restore().code() == errc::no_step);
   f.next_step();
   REQUIRE(f.restore().code() == errc::nothing_waits);
-  REQUIRE(f.restore(0).code() == errc::invalid_argument);
+  REQUIRE(f.restore(0).code() == errc::nothing_waits);
   REQUIRE(f.restore(-1).code() == errc::invalid_argument);
   const pave::sequence_id back = f.running(0, 12);
   const pave::sequence_id gives = f.running(1, 12);

@@ -7,7 +7,9 @@
 #include <sys/types.h>
 #include <sys/wait.h>
 
+#include <algorithm>
 #include <csignal>
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <type_traits>
@@ -30,11 +32,13 @@ struct only_moves {
 };
 
 /// Whether `body` stops the process.
+/// @param standard_error where its words go
 template <class Body>
-bool stops(Body body) {
+bool stops(Body body, int standard_error = STDERR_FILENO) {
   const pid_t child = fork();
   if (child == 0) {
     std::signal(SIGABRT, SIG_DFL);
+    dup2(standard_error, STDERR_FILENO);
     body();
     _exit(0);
   }
@@ -124,6 +128,23 @@ TEST_CASE("result: the value of an error stops the process, in every build", "[r
   CHECK_FALSE(stops([] { static_cast<void>(result<int>(1).value()); }));
 }
 
+TEST_CASE("result: who asks an error for its value is told why there is none, and how much is missing", "[result]") {
+  const auto words_of = [](pave::error why) {
+    int ends[2] = {-1, -1};
+    REQUIRE(pipe(ends) == 0);
+    CHECK(stops([why] { result<void>(why).value(); }, ends[1]));
+    close(ends[1]);
+    std::string words(256, ' ');
+    words.resize(static_cast<std::size_t>((std::max<ssize_t>)(0, read(ends[0], words.data(), words.size()))));
+    close(ends[0]);
+    return words;
+  };
+  CHECK(words_of({errc::shortage, 7}) ==
+        "pave: there is no value, since too few blocks are available, or can be reclaimed (7 missing)\n");
+  CHECK(words_of({errc::stale}) ==
+        "pave: there is no value, since " + std::string(pave::to_string(errc::stale)) + "\n");
+}
+
 TEST_CASE("result: one that is about to go gives its value away, so that a loop over it does not dangle", "[result]") {
   const auto make = [] { return result<std::vector<int>>(std::vector<int>{1, 2, 3}); };
   int sum = 0;
@@ -135,10 +156,20 @@ TEST_CASE("result: one that is about to go gives its value away, so that a loop 
 }
 
 TEST_CASE("result: every code has a sentence of its own", "[result]") {
-  constexpr errc codes[] = {
-      errc::ok,    errc::shortage,         errc::never_fits,   errc::table_full,    errc::buffer_too_small,
-      errc::stale, errc::not_held,         errc::waits,        errc::nothing_waits, errc::no_step,
-      errc::busy,  errc::invalid_argument, errc::out_of_memory};
+  constexpr errc codes[] = {errc::ok,
+                            errc::shortage,
+                            errc::never_fits,
+                            errc::table_full,
+                            errc::buffer_too_small,
+                            errc::stale,
+                            errc::not_held,
+                            errc::waits,
+                            errc::nothing_waits,
+                            errc::no_budget,
+                            errc::no_step,
+                            errc::busy,
+                            errc::invalid_argument,
+                            errc::out_of_memory};
   const std::string unknown = pave::to_string(static_cast<errc>(250));
   for (const errc one : codes) {
     REQUIRE(pave::to_string(one) != nullptr);

@@ -332,6 +332,7 @@ class kv_cache {
 
   /// @brief Opens a step for scheduling. The one before it counts as launched from now on.
   /// @error `busy`: as many steps as the options allow are in flight
+  /// @error `no_step`: the cache is an empty one, which has none
   result<step_id> begin_step() noexcept {
     const result<step_id> step = state_.steps.begin();
     if (step) state_.promises.keep_to_what_is_there(state_.pool, state_.sequences, state_.steps);
@@ -401,22 +402,24 @@ class kv_cache {
   /// @brief Lets the most important sequence that waits come in, new or parked, if it passes the resume gate: its whole
   /// gap and its next tokens fit, with what less important *parked* sequences can give, and the reserve stays
   /// available. Call it until it fails.
-  /// @param budget tokens that the open step still has room for: less at each call
+  /// @param budget tokens that the open step still has room for: less at each call, until there are none
   /// @param cuts [out] who lost what; all were parked already
   /// @error `nothing_waits`
+  /// @error `no_budget`: it is 0, and the pass is over
   /// @error `shortage`, with the missing blocks: the first that does not fit ends the pass. Nothing moved, unless the
   ///   error says that blocks are on their way: then they are promised to it as in `grow_or_reclaim`, and `cuts` says
   ///   who lost some for it
   /// @error `never_fits`: the pool has shrunk, and the most important sequence that waits can never come in: it should
   ///   be ended, or shortened, or put behind others
   /// @error `no_step`
-  /// @error `invalid_argument`: no budget
+  /// @error `invalid_argument`: a negative budget
   /// @error `buffer_too_small`: `cuts`
   result<restore> next_restore(token_count budget, cut_list& cuts) noexcept {
     cuts.clear();
     if (!state_.steps.is_open()) return errc::no_step;
-    if (budget < 1) return errc::invalid_argument;
+    if (budget < 0) return errc::invalid_argument;
     if (state_.waiting_or_parked() == 0) return errc::nothing_waits;
+    if (budget == 0) return errc::no_budget;
     const sequence_id id = state_.most_important_waiting();
     row& s = state_.sequences[id.slot];
     const detail::found_prefix found = state_.find_prefix(id);

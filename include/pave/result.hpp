@@ -19,14 +19,15 @@ enum class errc : std::uint8_t {
   ok,          ///< no error
   shortage,    ///< too few blocks are available, or can be reclaimed; `error::missing` says how many
   never_fits,  ///< the pool, or a row of the block table, is smaller than what was asked; `error::missing`: by how much
-  table_full,  ///< no room for another sequence, or for another holder of a block: one has to go first
+  table_full,  ///< no room for another sequence, pin, handle, or holder of a block: one has to go first
   buffer_too_small,  ///< the caller's buffer for cuts, or scratch, has too little room
-  stale,             ///< the sequence has ended, the step is complete already, what a plan relies on has changed, or a
-                     ///< block has lost its content
+  stale,             ///< the sequence or the pin has ended, the step is complete already, what a plan relies on has
+                     ///< changed, or a block has lost its content
   not_held,          ///< a block that is free or out of range
   waits,             ///< the sequence is parked or waiting: it comes in by `next_restore`
   nothing_waits,     ///< no sequence is parked or waiting
-  no_step,           ///< no step is open for scheduling, or the step was never begun
+  no_budget,         ///< the step has room for no more tokens
+  no_step,           ///< no step is open for scheduling, the step was never begun, or an empty cache has none
   busy,              ///< as many steps are in flight as may be, a slot is in use, its sequence runs, or others hold the
                      ///< block
   invalid_argument,  ///< a size, an option or a slot that is out of its range
@@ -37,15 +38,16 @@ enum class errc : std::uint8_t {
 [[nodiscard]] constexpr const char* to_string(errc code) noexcept {
   switch (code) {
     case errc::ok: return "no error";
-    case errc::shortage: return "too few blocks are available";
+    case errc::shortage: return "too few blocks are available, or can be reclaimed";
     case errc::never_fits: return "what was asked can never fit";
-    case errc::table_full: return "a table is full";
+    case errc::table_full: return "there is no room for another sequence, pin, handle or holder of a block";
     case errc::buffer_too_small: return "a buffer of the caller is too small";
-    case errc::stale: return "the sequence, the step, the plan or the content is out of date";
-    case errc::not_held: return "a block is not held";
+    case errc::stale: return "the sequence, the pin, the step, the plan or the content is out of date";
+    case errc::not_held: return "a block is free, or out of range";
     case errc::waits: return "the sequence waits for blocks";
     case errc::nothing_waits: return "no sequence waits for blocks";
-    case errc::no_step: return "no such step is open";
+    case errc::no_budget: return "the step has room for no more tokens";
+    case errc::no_step: return "no step is open, or none was begun under this number";
     case errc::busy: return "too many steps are in flight, or the sequence, the slot or the block is in use";
     case errc::invalid_argument: return "an argument or an option is out of its range";
     case errc::out_of_memory: return "the host is out of memory";
@@ -64,9 +66,12 @@ struct error {
 namespace detail {
 
 /// Stops the process: a value was asked of an error.
-[[noreturn]] inline void trap(errc code) noexcept {
+[[noreturn]] inline void trap(const error& why) noexcept {
   static_cast<void>(std::fputs("pave: there is no value, since ", stderr));
-  static_cast<void>(std::fputs(to_string(code), stderr));
+  static_cast<void>(std::fputs(to_string(why.code), stderr));
+  if (why.missing > 0) {
+    static_cast<void>(std::fprintf(stderr, " (%lld missing)", static_cast<long long>(why.missing.value())));
+  }
   static_cast<void>(std::fputs("\n", stderr));
   std::abort();
 }
@@ -108,7 +113,7 @@ class [[nodiscard]] result {
  private:
   template <class Self>
   static constexpr auto& checked(Self& self) noexcept {
-    if (!self.value_) detail::trap(self.code());
+    if (!self.value_) detail::trap(self.error_);
     return *self.value_;
   }
 
@@ -127,7 +132,7 @@ class [[nodiscard]] result<void> {
   constexpr explicit operator bool() const noexcept { return has_value(); }
   /// @brief Stops the process on an error, in every build.
   constexpr void value() const noexcept {
-    if (!has_value()) detail::trap(code());
+    if (!has_value()) detail::trap(error_);
   }
   [[nodiscard]] constexpr struct error error() const noexcept { return error_; }
   [[nodiscard]] constexpr errc code() const noexcept { return error_.code; }

@@ -240,10 +240,12 @@ class cache_driver {
     model_plan plan;
     if (!model.is_open) {
       expected.code = pave::errc::no_step;
-    } else if (budget < 1) {
+    } else if (budget < 0) {
       expected.code = pave::errc::invalid_argument;
     } else if (s == nullptr) {
       expected.code = pave::errc::nothing_waits;
+    } else if (budget == 0) {
+      expected.code = pave::errc::no_budget;
     } else {
       need = need_of(model, *s, budget);
       const std::int64_t shortage = need.takes + (need.copies ? 1 : 0) - model.counts_on(*s);

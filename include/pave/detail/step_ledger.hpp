@@ -25,6 +25,7 @@ class step_ledger {
   }
 
   result<step_id> begin() noexcept {
+    if (steps_.size() == 0) return errc::no_step;
     if (last_begun_.get() - last_complete_.get() >= static_cast<std::int64_t>(steps_.size())) return errc::busy;
     last_begun_.get() += 1;
     steps_[ring(last_begun_.get())] = {};
