@@ -1,22 +1,31 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Says how many times as long as block_pool each of the others takes.
+"""Says how many times as long as block_pool each of the others takes, and how much more several threads get done.
 
     pave-bench --benchmark_repetitions=9 --benchmark_format=json >pool.json
     ratios.py pool.json
 
-Of several repetitions the fastest counts, since whatever else the machine does only adds time. Needs Python 3.9.
+Of several repetitions the fastest counts, since whatever else the machine does only adds time. Several threads are
+compared with one, of the same pool in the same run. Needs Python 3.9.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import math
+import re
 import sys
 from collections import defaultdict
-from typing import Any
+from typing import Any, NoReturn
 
 REFERENCE = "block_pool"
+
+
+def refuse(why: str) -> NoReturn:
+    """One sentence for an input that says nothing."""
+    print(f"ratios.py: {why}", file=sys.stderr)
+    sys.exit(2)
 
 
 def split(name: str) -> tuple[str, str]:
@@ -33,7 +42,7 @@ def fastest(runs: list[dict[str, Any]]) -> dict[str, dict[str, float]]:
         if run.get("run_type") == "aggregate":
             continue
         if run.get("error_occurred"):
-            sys.exit(f"ratios.py: {run['name']}: {run['error_message']}")
+            refuse(f"{run['name']}: {run['error_message']}")
         case, contender = split(run["run_name"])
         # Of several threads the time that passes, and not the sum of theirs.
         kind = "real_time" if run.get("threads", 1) > 1 or run["name"].endswith("real_time/threads:1") else "cpu_time"
@@ -42,18 +51,45 @@ def fastest(runs: list[dict[str, Any]]) -> dict[str, dict[str, float]]:
     return cases
 
 
+def load(path: str) -> dict[str, dict[str, float]]:
+    try:
+        with sys.stdin if path == "-" else open(path, encoding="utf-8") as file:
+            return fastest(json.load(file)["benchmarks"])
+    except OSError as error:
+        refuse(f"cannot read {path}: {error.strerror}")
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        what = "standard input" if path == "-" else path
+        refuse(f"{what} is not what pave-bench writes, or not yet all of it: {error}")
+
+
+def ratio_of(case: str, contender: str, cases: dict[str, dict[str, float]]) -> tuple[str, float]:
+    """Heading and value of the last column; NaN where there is nothing to compare with."""
+    alone = re.sub(r", [0-9]+ threads$", ", 1 threads", case)
+    time = cases[case][contender]
+    if alone == case:
+        return f"× {REFERENCE}", time / cases[case].get(REFERENCE, math.nan)
+    return "× done by 1 thread", cases.get(alone, {}).get(contender, math.nan) / time
+
+
 def main() -> None:
-    parser = argparse.ArgumentParser(description="Prints each contender's time as a multiple of block_pool's.")
+    parser = argparse.ArgumentParser(
+        description="Prints each contender's time as a multiple of block_pool's, and what several threads get done as a "
+        "multiple of what one does."
+    )
     parser.add_argument("json", nargs="?", default="-", help="what pave-bench wrote (default: standard input)")
-    path = parser.parse_args().json
-    with sys.stdin if path == "-" else open(path, encoding="utf-8") as file:
-        cases = fastest(json.load(file)["benchmarks"])
+    cases = load(parser.parse_args().json)
+    if not cases:
+        refuse("there are no benchmarks")
     width = max(len(contender) for contenders in cases.values() for contender in contenders)
     for case, contenders in cases.items():
-        print(f"{case}\n  {'':<{width}} {'ns a pair':>10} {'× ' + REFERENCE:>13}")
+        ratios = {contender: ratio_of(case, contender, cases) for contender in contenders}
+        heading = next(iter(ratios.values()))[0]
+        if all(math.isnan(ratio) for _, ratio in ratios.values()):
+            heading = ""
+        print(f"{case}\n  {'':<{width}} {'ns a pair':>10} {heading:>20}".rstrip())
         for contender, time in contenders.items():
-            ratio = f"{time / contenders[REFERENCE]:13.2f}" if REFERENCE in contenders else ""
-            print(f"  {contender:<{width}} {time:10.1f} {ratio}".rstrip())
+            ratio = ratios[contender][1]
+            print(f"  {contender:<{width}} {time:10.1f} {'' if math.isnan(ratio) else f'{ratio:20.2f}'}".rstrip())
 
 
 if __name__ == "__main__":

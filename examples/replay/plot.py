@@ -25,7 +25,8 @@ try:
     from matplotlib.figure import Figure
     from matplotlib.ticker import MaxNLocator
 except ImportError as missing:
-    print(f"plot.py: matplotlib (python3-matplotlib on Debian and Ubuntu) does not load: {missing}", file=sys.stderr)
+    needed = "matplotlib (python3-matplotlib on Debian and Ubuntu)"
+    print(f"plot.py: {sys.executable} cannot load {needed}: {missing}", file=sys.stderr)
     sys.exit(2)
 
 

@@ -160,6 +160,13 @@ class PlotTest(unittest.TestCase):
         ended = subprocess.run(command, stderr=subprocess.PIPE, universal_newlines=True, check=False)
         self.check_refused((ended.returncode, ended.stderr), "cannot read")
 
+    def test_a_python_without_matplotlib_is_named(self) -> None:
+        code = "import runpy, sys; sys.modules['matplotlib'] = None; runpy.run_path(sys.argv[1])"
+        command = [sys.executable, "-c", code, str(PLOT)]
+        ended = subprocess.run(command, stderr=subprocess.PIPE, universal_newlines=True, check=False)
+        self.assertEqual(ended.returncode, 2)
+        self.assertIn(f"plot.py: {sys.executable} cannot load matplotlib", ended.stderr)
+
     def test_a_wrong_file_is_refused(self) -> None:
         path, folder = self.folder / "wrong.json", self.folder / "pictures"
         for content, reason in (
