@@ -9,6 +9,8 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
+#include <list>
 #include <string>
 #include <utility>
 #include <vector>
@@ -249,4 +251,33 @@ TEST_CASE("audit: the pool's first block counts, and scratch has to have room fo
   REQUIRE(audit(f.cache, others).sentences[0] == "table 1 names block 2, which the pool does not have");
   const pave::kv_cache<> empty;
   REQUIRE(is_healthy(empty));
+}
+
+TEST_CASE("audit: the tables of others can be any ranges of ids, and the ids as narrow as the engine's",
+          "[cache][audit]") {
+  struct narrow_policies : pave::cache_policies {
+    struct pool : pave::pool_policies {
+      using id = pave::basic_block_id<std::int16_t>;
+    };
+  };
+  struct holders {
+    std::list<std::list<pave::basic_block_id<std::int16_t>>> tables;
+
+    [[nodiscard]] std::size_t size() const { return tables.size(); }
+    [[nodiscard]] std::list<pave::basic_block_id<std::int16_t>> blocks(std::size_t i) const {
+      return *std::next(tables.begin(), static_cast<std::ptrdiff_t>(i));
+    }
+  };
+  pave_tests::cache_fixture<narrow_policies> f(small());
+  const pave::sequence_id id = f.admit(0, 6);
+  f.next_step();
+  REQUIRE(f.restore().has_value());
+  REQUIRE(is_healthy(f.cache));
+  const auto first = f.cache.block_table(id).value().first(1);
+  REQUIRE(f.cache.pool().share(first).has_value());
+  REQUIRE_FALSE(is_healthy(f.cache));
+  REQUIRE(is_healthy(f.cache, holders{{{}, {first[0]}}}));
+  const audit_report report = audit(f.cache, holders{{{first[0]}, {first[0]}}});
+  REQUIRE(report.sentences.size() == 4);
+  REQUIRE(report.sentences[3] == "table 2 names block " + std::to_string(first[0].value()));
 }

@@ -103,7 +103,7 @@ TEMPLATE_TEST_CASE("block_pool: with ids of any width, every one of the smallest
   REQUIRE(pool.release(all));
   std::vector<std::uint32_t> scratch(pool.id_end());
   const auto audit = [&] {
-    return pool.audit(pave::basic_no_tables<id>(), scratch, [](const pave::finding& /*found*/) {}).value();
+    return pool.audit(pave::no_tables(), scratch, [](const pave::finding& /*found*/) {}).value();
   };
   CHECK(audit() == 0);
   REQUIRE(pool.unpin(token));

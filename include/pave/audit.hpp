@@ -106,13 +106,12 @@ inline constexpr bool is_audit_tables_v = detail::all({
     detail::is_detected_as_v<Id, detail::tables_blocks, Tables>,
 });
 
-/// @brief No tables: where only pins hold blocks, or none should be held.
-template <class Id>
-struct basic_no_tables {
+/// @brief No tables, of ids of any width: where only pins hold blocks, or none should be held.
+struct no_tables {
   [[nodiscard]] static constexpr std::size_t size() noexcept { return 0; }
-  [[nodiscard]] static constexpr span<const Id> blocks(std::size_t /*i*/) noexcept { return {}; }
 };
-using no_tables = basic_no_tables<block_id>;
+template <class Id>
+inline constexpr bool is_audit_tables_v<no_tables, Id> = true;
 
 /// @brief Two sets of tables as one: the second's are counted after the first's.
 template <class First, class Second>
@@ -121,10 +120,30 @@ struct joined_tables {
   const Second& second;
 
   [[nodiscard]] std::size_t size() const noexcept { return first.size() + second.size(); }
-  [[nodiscard]] decltype(auto) blocks(std::size_t i) const noexcept {
-    return i < first.size() ? first.blocks(i) : second.blocks(i - first.size());
-  }
 };
+template <class First, class Second, class Id>
+inline constexpr bool is_audit_tables_v<joined_tables<First, Second>, Id> =
+    is_audit_tables_v<First, Id>&& is_audit_tables_v<Second, Id>;
+
+namespace detail {
+
+/// Calls `visit` with each id that table `i` names.
+template <class Tables, class Visit>
+void each_named(const Tables& tables, std::size_t i, Visit&& visit) noexcept {
+  for (const auto block : tables.blocks(i)) visit(block);
+}
+template <class Visit>
+void each_named(const no_tables& /*tables*/, std::size_t /*i*/, Visit&& /*visit*/) noexcept {}
+template <class First, class Second, class Visit>
+void each_named(const joined_tables<First, Second>& tables, std::size_t i, Visit&& visit) noexcept {
+  if (const std::size_t first = tables.first.size(); i < first) {
+    each_named(tables.first, i, visit);
+  } else {
+    each_named(tables.second, i - first, visit);
+  }
+}
+
+}  // namespace detail
 
 }  // namespace v0
 }  // namespace pave

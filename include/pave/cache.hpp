@@ -220,30 +220,11 @@ class kv_cache {
   template <class Pool = pool_type>
   result<sequence_id> fork(sequence_id parent, std::int64_t rank) noexcept {
     static_assert(Pool::can_share, "pave: a fork shares blocks: name a sharing policy that counts, like `counted`");
-    const result<sequence_progress> at = state_.tracker.progress(parent);
-    if (!at) return at.error();
-    if (state_.sequences.is_full()) return errc::table_full;
-    const token_count end = state_.steps.open_start(parent.slot).value_or(at->scheduled);
-    const block_count held =
-        detail::smaller(state_.sequences[parent.slot].held, blocks_for(end, state_.tokens_per_block));
-    const span<const id_type> blocks = state_.sequences.blocks(parent.slot, {0, held});
-    if (const result<void> shared = state_.pool.share(blocks); !shared) return shared.error();
-    const sequence_id id = state_.sequences.open(rank);
-    row& child = state_.sequences[id.slot];
-    std::copy(blocks.begin(), blocks.end(), state_.sequences.blocks(id.slot, {0, held}).begin());
-    child.held = held;
-    child.last_step = state_.last_launched(state_.sequences[parent.slot]);
-    child.last_copy = state_.sequences[parent.slot].last_copy;
-    state_.note_writer(child, state_.sequences[parent.slot], end);
-    state_.begin_to_share(child);
-    state_.begin_to_share(state_.sequences[parent.slot]);
-    state_.lost.clear(id.slot);
-    if (held == state_.sequences[parent.slot].held) state_.lost.copy(parent.slot, id.slot, held);
-    state_.tracker.fork(parent, id, end).value();
-    state_.steps.fork(parent.slot, id.slot);
-    if (state_.tracker.knows_gaps()) state_.steps.pass_over(id.slot, end);
-    state_.order.insert(state_.view(), id.slot).value();
-    return id;
+    if constexpr (Pool::can_share) {
+      return open_fork(parent, rank);
+    } else {
+      return errc::table_full;
+    }
   }
 
   /// @brief A sequence is done, in any state: its blocks go, and its id is stale from now on.
@@ -647,6 +628,32 @@ class kv_cache {
     const token_count before = next.value() * state_.tokens_per_block.value();
     return block_copy{detail::id_cast<block_id>(shared), detail::id_cast<block_id>(entry),
                       state_.tracker.progress(id)->scheduled - before};
+  }
+  result<sequence_id> open_fork(sequence_id parent, std::int64_t rank) noexcept {
+    const result<sequence_progress> at = state_.tracker.progress(parent);
+    if (!at) return at.error();
+    if (state_.sequences.is_full()) return errc::table_full;
+    const token_count end = state_.steps.open_start(parent.slot).value_or(at->scheduled);
+    const block_count held =
+        detail::smaller(state_.sequences[parent.slot].held, blocks_for(end, state_.tokens_per_block));
+    const span<const id_type> blocks = state_.sequences.blocks(parent.slot, {0, held});
+    if (const result<void> shared = state_.pool.share(blocks); !shared) return shared.error();
+    const sequence_id id = state_.sequences.open(rank);
+    row& child = state_.sequences[id.slot];
+    std::copy(blocks.begin(), blocks.end(), state_.sequences.blocks(id.slot, {0, held}).begin());
+    child.held = held;
+    child.last_step = state_.last_launched(state_.sequences[parent.slot]);
+    child.last_copy = state_.sequences[parent.slot].last_copy;
+    state_.note_writer(child, state_.sequences[parent.slot], end);
+    state_.begin_to_share(child);
+    state_.begin_to_share(state_.sequences[parent.slot]);
+    state_.lost.clear(id.slot);
+    if (held == state_.sequences[parent.slot].held) state_.lost.copy(parent.slot, id.slot, held);
+    state_.tracker.fork(parent, id, end).value();
+    state_.steps.fork(parent.slot, id.slot);
+    if (state_.tracker.knows_gaps()) state_.steps.pass_over(id.slot, end);
+    state_.order.insert(state_.view(), id.slot).value();
+    return id;
   }
   result<void> end(sequence_id id) noexcept {
     if (!state_.is_live(id)) return errc::stale;

@@ -452,18 +452,11 @@ class block_pool : detail::pool_contracts<detail::pool_bundle_or_default<Policie
     static_assert(is_audit_tables_v<Tables, id_type>,
                   "pave: an audit needs tables with `std::size_t size() const` and `blocks(std::size_t i) const`, a "
                   "range of the pool's ids");
-    const scope locked(lock_);
-    if (scratch.size() < ids_.get()) return error{errc::buffer_too_small, block_count(ids_.get()) - scratch.size()};
-    std::size_t broken = 0;
-    const block_count distinct =
-        detail::audit_holders(pins_, tables, scratch.first(ids_.get()), first_.get(), broken, say,
-                              [this](std::size_t block) noexcept { return sharing_.holders(block); });
-    const block_count counted_blocks = free_.size() + fence_.fenced() + distinct;
-    if (counted_blocks != capacity_.get()) {
-      broken += 1;
-      say(finding{finding_kind::counts_differ, -1, counted_blocks.value(), capacity_.get().value()});
+    if constexpr (is_audit_tables_v<Tables, id_type>) {
+      return audit_tables(tables, scratch, say);
+    } else {
+      return errc::invalid_argument;
     }
-    return broken;
   }
 
  private:
@@ -499,6 +492,22 @@ class block_pool : detail::pool_contracts<detail::pool_bundle_or_default<Policie
   }
   [[nodiscard]] bool reserve(block_count ids) noexcept {
     return free_.reserve(ids) && sharing_.reserve(ids) && fence_.reserve(ids) && retention_.reserve(ids);
+  }
+
+  template <class Tables, class Say>
+  result<std::size_t> audit_tables(const Tables& tables, span<std::uint32_t> scratch, Say& say) const noexcept {
+    const scope locked(lock_);
+    if (scratch.size() < ids_.get()) return error{errc::buffer_too_small, block_count(ids_.get()) - scratch.size()};
+    std::size_t broken = 0;
+    const block_count distinct =
+        detail::audit_holders(pins_, tables, scratch.first(ids_.get()), first_.get(), broken, say,
+                              [this](std::size_t block) noexcept { return sharing_.holders(block); });
+    const block_count counted_blocks = free_.size() + fence_.fenced() + distinct;
+    if (counted_blocks != capacity_.get()) {
+      broken += 1;
+      say(finding{finding_kind::counts_differ, -1, counted_blocks.value(), capacity_.get().value()});
+    }
+    return broken;
   }
 
   [[nodiscard]] block_count held_now() const noexcept { return capacity_.get() - free_.size() - fence_.fenced(); }

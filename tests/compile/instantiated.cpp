@@ -70,7 +70,6 @@ template class pave::block_pool<watched_pool>;
 template class pave::basic_block_id<std::int16_t>;
 template class pave::basic_block_id<std::uint64_t>;
 template struct pave::basic_kept_block<pave::basic_block_id<std::int64_t>>;
-template struct pave::basic_no_tables<pave::block_id>;
 template struct pave::joined_tables<pave::no_tables, pave::no_tables>;
 template class pave::detail::observer_ref<pave::counters>;
 template class pave::detail::holder_words<std::uint8_t, 1, 1>;
@@ -212,7 +211,7 @@ bool waits_for_transfer_and_step() {
   good = holds(pool.available() == 2 && pool.fenced() == 0, "and come, and one goes") && good;
   std::array<std::uint32_t, 3> scratch{};
   const auto audited =
-      pool.audit(pave::basic_no_tables<pool_type::id_type>(), scratch, [&](const pave::finding& found) {
+      pool.audit(pave::no_tables(), scratch, [&](const pave::finding& found) {
         std::array<char, 128> room{};
         good = holds(false, pave::to_words(found, room));
       });

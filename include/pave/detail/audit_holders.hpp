@@ -30,15 +30,15 @@ block_count audit_holders(const pin_table& pins,
   for (std::uint32_t& count : named) count = 0;
   pins.each_block([&](block_id block) noexcept { named[block.index()] += 1; });
   for (std::size_t table = 0; table < tables.size(); ++table) {
-    for (const auto block : tables.blocks(table)) {
-      if (block == decltype(block){}) continue;  // a gap
+    each_named(tables, table, [&](auto block) noexcept {
+      if (block == decltype(block){}) return;  // a gap
       if (block.index() < named.size() && block_count(block.index()) >= first) {
         named[block.index()] += 1;
       } else {
         broken += 1;
         say(finding{finding_kind::out_of_range, static_cast<std::int64_t>(block.value()), 0, 1, table});
       }
-    }
+    });
   }
   block_count distinct = 0;
   for (std::size_t id = 0; id < named.size(); ++id) {
@@ -52,9 +52,9 @@ block_count audit_holders(const pin_table& pins,
     broken += 1;
     say(finding{kind, block, counted, named[id]});
     for (std::size_t table = 0; table < tables.size(); ++table) {
-      for (const auto other : tables.blocks(table)) {
+      each_named(tables, table, [&](auto other) noexcept {
         if (other.index() == id) say(finding{finding_kind::table_names, block, counted, named[id], table});
-      }
+      });
     }
     pins.each_block([&](block_id pinned) noexcept {
       if (pinned.index() == id) say(finding{finding_kind::pin_names, block, counted, named[id]});
