@@ -172,6 +172,17 @@ class block_pool : detail::pool_contracts<detail::pool_bundle_or_default<Policie
     return in_range(block) ? sharing_.holders(inner(block)) : 0;
   }
 
+  // --- threads ---
+
+  /// @brief A thread's own way in: only of a pool whose lock is `per_thread`.
+  template <class Asked = lock_type>
+  [[nodiscard]] result<block_pool> local() noexcept {
+    static_assert(sizeof(Asked) == 0,
+                  "pave: local() opens a thread's handle of a pool whose lock is per_thread: name it in the pool's "
+                  "bundle");
+    return errc::invalid_argument;
+  }
+
   // --- hold and let go ---
 
   /// @brief Gives `out.size()` blocks, each with one holder, or none.
