@@ -4,6 +4,7 @@
 #include "support/keeping.hpp"
 #include "support/laws.hpp"
 
+#include <pave/cache.hpp>
 #include <pave/pool.hpp>
 
 #include <cstddef>
@@ -293,4 +294,17 @@ TEST_CASE("pin_token: equal where slot and generation are", "[pool]") {
   CHECK(pin_token{3, 7} != pin_token{4, 7});
   CHECK_FALSE(pin_token{3, 7} == pin_token{4, 7});
   CHECK_FALSE(pin_token{3, 7} != pin_token{3, 7});
+}
+
+TEST_CASE("pin: more pinned blocks than 32 bits count are refused, before memory is asked for them", "[pool][pin]") {
+  for (const std::size_t many : {std::size_t{1} << 32U, static_cast<std::size_t>(-1)}) {
+    pave::pool_options options;
+    options.blocks = 1;
+    options.pinned_blocks = many;
+    CHECK(block_pool<>::create(options).code() == errc::invalid_argument);
+    pave::kv_cache_options of_cache;
+    of_cache.blocks = 1;
+    of_cache.pinned_blocks = many;
+    CHECK(pave::kv_cache<>::create(of_cache).code() == errc::invalid_argument);
+  }
 }

@@ -58,7 +58,7 @@ using pool_bundle_or_default = std::conditional_t<is_whole_pool_bundle<Policies>
 struct pool_options {
   block_count blocks;           ///< capacity, at least 1
   block_count first_block = 0;  ///< the ids are first_block … first_block + blocks − 1: 1 where block 0 means "none"
-  std::size_t pinned_blocks = 256;  ///< that pins name at the same time; 16 bytes each
+  std::size_t pinned_blocks = 256;  ///< that pins name at the same time, at most 2^32 − 1; 16 bytes each
   std::size_t threads = 16;         ///< most `local()` handles at the same time, 1 … 64; only `per_thread` has them
 };
 
@@ -99,13 +99,15 @@ class block_pool : detail::pool_contracts<detail::pool_bundle_or_default<Policie
   /// @brief Makes a pool, all of it available. No other call takes memory, but for `resize`.
   /// @param instances policies that have a state, in any order; an observer is watched by reference, and outlives the
   ///   pool
-  /// @error `invalid_argument`: fewer than 1 block, a negative first one, or more than an id can name
+  /// @error `invalid_argument`: fewer than 1 block, a negative first one, more than an id can name, or more than 2^32 −
+  /// 1
+  ///   pinned ones
   /// @error `out_of_memory`
   /// @complexity linear in the ids
   template <class... Instances>
   [[nodiscard]] static result<block_pool> create(const pool_options& options, Instances&&... instances) noexcept {
     if (options.blocks < 1 || options.first_block < 0 || options.first_block > most_ids() ||
-        options.blocks > most_ids() - options.first_block) {
+        options.blocks > most_ids() - options.first_block || options.pinned_blocks > detail::pin_table::most) {
       return errc::invalid_argument;
     }
     block_pool pool;

@@ -29,6 +29,9 @@ namespace detail {
 /// One entry for each block of each pin; those of a pin are a chain, and its first one is its slot.
 class pin_table {
  public:
+  static constexpr std::uint32_t most = 0xFFFFFFFFU;  // entries; the last number names none
+
+  /// @pre entries ≤ most
   [[nodiscard]] bool reserve(std::size_t entries) noexcept {
     if (!entries_.reserve(entries)) return false;
     for (std::size_t i = entries; i > 0; --i) give_back(static_cast<std::uint32_t>(i - 1));
@@ -93,7 +96,7 @@ class pin_table {
     std::uint32_t generation = 0;  // of the pins whose first block was here
     bool is_first = false;         // of a pin that holds
   };
-  static constexpr std::uint32_t end = 0xFFFFFFFFU;
+  static constexpr std::uint32_t end = most;
 
   void give_back(std::uint32_t at) noexcept {
     entries_[at].next = first_free_;
