@@ -488,11 +488,15 @@ class block_pool : detail::pool_contracts<detail::pool_bundle_or_default<Policie
     constexpr bool is_policy = std::is_same_v<type, observer_type> || std::is_same_v<type, free_list_type> ||
                                std::is_same_v<type, sharing_type> || std::is_same_v<type, fence_type> ||
                                std::is_same_v<type, retention_type>;
-    static_assert(is_policy, "pave: a pool's create takes instances of that pool's own policies");
+    constexpr bool is_lock = std::is_same_v<type, lock_type>;
+    static_assert(!is_lock, "pave: a pool makes its lock itself: create takes no instance of it");
+    static_assert(is_policy || is_lock, "pave: a pool's create takes instances of that pool's own policies");
     if constexpr (std::is_same_v<type, observer_type>) {
+      constexpr bool is_const = std::is_const_v<std::remove_reference_t<Instance>>;
       static_assert(std::is_lvalue_reference_v<Instance>,
                     "pave: an observer is watched by reference, and outlives the pool: create cannot take a temporary");
-      observer_.watch_by(instance);
+      static_assert(!is_const, "pave: an observer changes by what it is told: create cannot take a const one");
+      if constexpr (!is_const) observer_.watch_by(instance);
     } else if constexpr (std::is_same_v<type, free_list_type>) {
       free_ = std::forward<Instance>(instance);
     } else if constexpr (std::is_same_v<type, sharing_type>) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who watches? The slot `observer`: one for all parts, given by reference.
+// Who watches the pool? Its slot `observer`, given by reference.
 #ifndef PAVE_POLICY_OBSERVER_HPP
 #define PAVE_POLICY_OBSERVER_HPP
 
@@ -136,7 +136,7 @@ static_assert(is_observer_v<event_log>);
 
 namespace detail {
 
-/// The observer that a part was given; none yet says nothing. A silent one takes no room to speak of.
+/// The observer that a pool was given; none yet says nothing. A silent one takes no room to speak of.
 template <class Observer>
 class observer_ref {
  public:
