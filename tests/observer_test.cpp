@@ -4,6 +4,7 @@
 #include "support/keeping.hpp"
 #include "support/laws.hpp"
 
+#include <pave/cache.hpp>
 #include <pave/policy/observer.hpp>
 #include <pave/pool.hpp>
 
@@ -170,6 +171,27 @@ TEST_CASE("observer: one watches several pools", "[pool][observer]") {
   static_cast<void>(take(other, 5));
   CHECK(both.events(event_kind::allocated) == 2);
   CHECK(both.blocks(event_kind::allocated).value() == 7);
+}
+
+TEST_CASE("observer: one watches the pool of a cache, named alone or behind the other policies", "[cache][observer]") {
+  struct watched_cache : pave::cache_policies {
+    struct pool : pave::pool_policies {
+      using observer = diary;
+    };
+  };
+  using cache_type = pave::kv_cache<watched_cache>;
+  pave::kv_cache_options options;
+  options.blocks = 4;
+  diary book;
+  pave::cut room[1];
+  pave::cut_list cuts(room);
+  const bool is_alone = GENERATE(true, false);
+  auto made = is_alone ? cache_type::create(options, book) : cache_type::create(options, {}, {}, book);
+  cache_type cache = std::move(made).value();
+  REQUIRE(cache.admit(0, 17));
+  REQUIRE(cache.begin_step());
+  REQUIRE(cache.next_restore(17, cuts));
+  CHECK(book.read() == lines{"allocated 2 at 0"});
 }
 
 TEST_CASE("counters: each kind is counted on its own, with its blocks", "[observer]") {

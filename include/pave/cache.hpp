@@ -178,6 +178,16 @@ class kv_cache {
     cache.state_.order = std::move(*order);
     return cache;
   }
+  /// @brief The same, where only policies of the pool have a state: an observer, and others.
+  template <class PoolInstance,
+            class... PoolInstances,
+            std::enable_if_t<!std::is_convertible_v<PoolInstance, planner_type>, int> = 0>
+  [[nodiscard]] static result<kv_cache> create(const kv_cache_options& options,
+                                               PoolInstance&& of_pool,
+                                               PoolInstances&&... others) noexcept {
+    return create(options, planner_type{}, typename tracker_type::resume_gate_type{},
+                  std::forward<PoolInstance>(of_pool), std::forward<PoolInstances>(others)...);
+  }
   [[nodiscard]] static result<kv_cache> create(const kv_cache_options& options,
                                                planner_type planner = {},
                                                typename tracker_type::resume_gate_type gate = {}) noexcept {
