@@ -126,7 +126,12 @@ TEST_CASE("block_pool: it says which blocks leave, and how many ids it has had",
   CHECK(pool.id_end() == 10);
   REQUIRE(pool.resize(1));
   CHECK(pool.id_end() == 10);
-  REQUIRE(pool.release(blocks));
+  CHECK(leaving() == numbers{2, 3, 4, 5, 6});
+  REQUIRE(pool.release({&blocks[3], 1}));
+  CHECK(leaving() == numbers{2, 3, 5, 6});  // one that has left does not leave
+  REQUIRE(pool.release({&blocks[0], 3}));
+  REQUIRE(pool.release({&blocks[4], 2}));
+  CHECK(leaving().empty());
   CHECK(pool.id_end() == 10);
   CHECK(pool.capacity().value() == 1);
   CHECK(block_pool<>().id_end() == 0);

@@ -158,10 +158,10 @@ class block_pool : detail::pool_contracts<detail::pool_bundle_or_default<Policie
     const scope locked(lock_);
     return capacity_.get() - wanted_capacity();
   }
-  /// @return whether `block` leaves the pool as soon as it comes free
+  /// @return whether `block` leaves the pool as soon as it comes free; not of one that has left
   [[nodiscard]] bool is_leaving(id_type block) const noexcept {
     const scope locked(lock_);
-    return in_range(block) && block.index() >= end_.get();
+    return in_range(block) && block.index() >= end_.get() && is_here(inner(block));
   }
   /// @return one more than the largest id that the pool has had: room for an audit
   [[nodiscard]] std::size_t id_end() const noexcept {
@@ -432,12 +432,9 @@ class block_pool : detail::pool_contracts<detail::pool_bundle_or_default<Policie
     if (!reserve(wanted)) return errc::out_of_memory;
     const auto end = static_cast<std::size_t>(wanted.value());
     const block_count available_before = free_.size();
-    const auto is_here = [this](std::size_t i) noexcept {
-      return i < ids_.get() && (sharing_.holders(i) != 0 || fence_.is_fenced(i));
-    };
     for (std::size_t i = end_.get(); i < end; ++i) {
       const std::size_t first = i;
-      while (i < end && !is_here(i)) ++i;
+      while (i < end && !(i < ids_.get() && is_here(i))) ++i;
       if (first < i) free_.add(first, i);
     }
     for (std::size_t i = end; i < end_.get(); ++i) {
@@ -532,6 +529,10 @@ class block_pool : detail::pool_contracts<detail::pool_bundle_or_default<Policie
   [[nodiscard]] bool in_range(id_type block) const noexcept { return block.index() < ids_.get(); }
   [[nodiscard]] bool is_held(id_type block) const noexcept {
     return in_range(block) && sharing_.holders(inner(block)) != 0;
+  }
+  /// Whether a block is held or on its way: one that leaves is still there. @pre it is in range
+  [[nodiscard]] bool is_here(block_id block) const noexcept {
+    return sharing_.holders(block) != 0 || fence_.is_fenced(block);
   }
   [[nodiscard]] bool are_held(span<const id_type> blocks) const noexcept {
     return std::all_of(blocks.begin(), blocks.end(), [this](id_type block) noexcept { return is_held(block); });
