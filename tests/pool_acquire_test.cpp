@@ -223,8 +223,10 @@ TEST_CASE("block_pool: an acquire counts the fresh blocks that are missing once 
     }
     for (std::int64_t fresh = free + 1; fresh <= 6; ++fresh) {
       const pave::error why = refused(revive, static_cast<std::size_t>(fresh));
-      CHECK(why.code == errc::shortage);
-      CHECK(why.missing.value() == fresh - free);
+      const std::int64_t revived = 4 - free;
+      const bool can_fit = fresh + revived <= 6;
+      CHECK(why.code == (can_fit ? errc::shortage : errc::never_fits));
+      CHECK(why.missing.value() == (can_fit ? fresh - free : fresh + revived - 6));
     }
     // Just what is left can be had.
     scene<keeping_pool> asked;
@@ -239,11 +241,12 @@ TEST_CASE("block_pool: an acquire of more fresh blocks than there are can never 
   const scene<keeping_pool> looked;
   const auto& notes = looked.notes;
   for (const std::size_t fresh : {7U, 8U, 100U}) {
-    for (const auto& revive : {std::vector<kept_block>{}, {notes[0]}, {notes[2], notes[3]}, {notes[4]}}) {
+    for (const auto& revive : {std::vector<kept_block>{}, {notes[0]}, {notes[2], notes[3]}}) {
       const pave::error why = refused(revive, fresh);
       CHECK(why.code == errc::never_fits);
-      CHECK(why.missing == fresh - 6);
+      CHECK(why.missing == fresh - 6 + (revive.size() == 2 ? 2 : 0));  // the two are free, and are blocks besides
     }
+    CHECK(refused({notes[4]}, fresh).code == errc::stale);
   }
 }
 

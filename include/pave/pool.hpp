@@ -239,13 +239,12 @@ class block_pool : detail::pool_contracts<detail::pool_bundle_or_default<Policie
   /// @error `stale`: a block was reused since, its content was left as worthless or overwritten, it is on its way, or
   ///   the pool keeps none
   /// @error `shortage`, with the fresh blocks that are missing once the others are taken
-  /// @error `never_fits`, with the fresh blocks beyond the capacity
+  /// @error `never_fits`, with the blocks beyond the capacity: the fresh ones and those to revive that are free
   /// @error `table_full`: a block has as many holders as it can
   /// @complexity linear in the blocks named and given
   result<void> acquire(span<const kept_block_type> revive, span<id_type> fresh) noexcept {
     const scope locked(lock_);
     const block_count wanted = fresh.size();
-    if (wanted > wanted_capacity()) return refuse(wanted);
     for (const kept_block_type& kept : revive) {
       if (!is_there(kept)) return errc::stale;
     }
@@ -253,13 +252,12 @@ class block_pool : detail::pool_contracts<detail::pool_bundle_or_default<Policie
     std::size_t taken = 0;
     while (taken < revive.size() && add_holder(inner(revive[taken].block))) ++taken;
     const bool is_full = taken < revive.size();
+    const block_count revived = free_before - free_.size();
     if (is_full || wanted > free_.size()) {
-      const block_count missing = wanted - free_.size();
       while (taken > 0) undo_add_holder(inner(revive[--taken].block));
       if (is_full) return errc::table_full;
-      return refuse_for(missing);
+      return refuse(wanted + revived);
     }
-    const block_count revived = free_before - free_.size();
     if (revived > 0) observer_.notice({event_kind::revived, revived, {}});
     if (revived < revive.size()) observer_.notice({event_kind::shared, revive.size() - revived, {}});
     take(fresh);
@@ -545,9 +543,7 @@ class block_pool : detail::pool_contracts<detail::pool_bundle_or_default<Policie
 
   [[nodiscard]] error refuse(block_count wanted) const noexcept {
     if (wanted > wanted_capacity()) return error{errc::never_fits, wanted - wanted_capacity()};
-    return refuse_for(wanted - free_.size());
-  }
-  [[nodiscard]] error refuse_for(block_count missing) const noexcept {
+    const block_count missing = wanted - free_.size();
     observer_.notice({event_kind::refused, missing, {}});
     return error{errc::shortage, missing};
   }

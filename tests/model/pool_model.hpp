@@ -42,8 +42,6 @@ class pool_model {
     return can;
   }
   answer acquire(const std::vector<memory>& revive, std::size_t fresh, block_list& out) {
-    const auto wanted = static_cast<std::int64_t>(fresh);
-    if (wanted > end_ - first_) return {pave::errc::never_fits, wanted - (end_ - first_)};
     std::map<std::int64_t, std::uint32_t> named;
     std::set<std::int64_t> revived;
     for (const memory& one : revive) {
@@ -54,7 +52,9 @@ class pool_model {
     for (const auto& [block, times] : named) {
       if (sequences(block) + times > kind_.most_sequences) return {pave::errc::table_full};
     }
-    if (const answer can = can_give(wanted, free_.size() - revived.size()); !can) return can;
+    if (fresh > free_.size() - revived.size()) {
+      return can_give(static_cast<std::int64_t>(fresh + revived.size()), free_.size());
+    }
     for (const std::int64_t block : revived) free_.erase(std::find(free_.begin(), free_.end(), block));
     for (const auto& [block, times] : named) held_[block].sequences += times;
     if (!revived.empty()) tell(pave::event_kind::revived, revived.size());
