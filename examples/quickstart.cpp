@@ -10,9 +10,11 @@ namespace {
 /// Stands for an engine: it prints what it is told to do.
 struct toy_engine {
   /// Puts a decode, or a prefill over what is there already, into the step.
-  static pave::token_count run(pave::sequence_id sequence, pave::token_range tokens) {
-    std::printf("sequence %u: compute [%d, %d)\n", static_cast<unsigned>(sequence.slot),
-                static_cast<int>(tokens.first.value()), static_cast<int>(tokens.last.value()));
+  /// @param yields the next token is to be sampled
+  static pave::token_count run(pave::sequence_id sequence, pave::token_range tokens, bool yields) {
+    std::printf("sequence %u: compute [%d, %d)%s\n", static_cast<unsigned>(sequence.slot),
+                static_cast<int>(tokens.first.value()), static_cast<int>(tokens.last.value()),
+                yields ? ", and give a token" : "");
     return tokens.size();
   }
   static void stop(const pave::cut& cut) {
@@ -36,15 +38,17 @@ int main() {
     for (const pave::sequence_id id : ids) {  // by rank; one that waits says so, and is passed over
       auto grown = cache.grow_or_reclaim(id, std::min(*cache.remaining(id), budget), cuts);
       for (const pave::cut& cut : cuts.used()) engine.stop(cut);
-      if (grown) budget -= engine.run(id, grown->tokens);
+      if (grown) budget -= engine.run(id, grown->tokens, grown->yields);  // yields: its next token comes out
     }
-    while (auto next = cache.next_restore(budget, cuts)) budget -= engine.run(next->sequence, next->tokens);
+    while (auto next = cache.next_restore(budget, cuts)) {
+      budget -= engine.run(next->sequence, next->tokens, next->yields);
+    }
     cache.complete(step).value();  // the engine has run it
   }
   // [quickstart end]
   cache.finish(ids[0]).value();
   const pave::step_id step = *cache.begin_step();
-  while (auto next = cache.next_restore(2048, cuts)) engine.run(next->sequence, next->tokens);
+  while (auto next = cache.next_restore(2048, cuts)) engine.run(next->sequence, next->tokens, next->yields);
   cache.complete(step).value();
   const pave::cache_snapshot now = cache.snapshot();
   std::printf("%d tokens lost, %d computed again\n", static_cast<int>(now.tokens_lost.value()),

@@ -310,6 +310,31 @@ TEST_CASE("remaining: the rest of a prompt or of a gap, and one for a sequence t
   REQUIRE(f.cache.remaining(id).code() == errc::stale);
 }
 
+TEST_CASE("yields: a step gives a token where it computes the last one that is known, of a prompt, a gap or a decode",
+          "[cache]") {
+  fixture f(small());
+  const pave::sequence_id id = f.admit(0, 10);
+  f.next_step();
+  REQUIRE_FALSE(f.restore(4)->yields);
+  f.next_step();
+  REQUIRE_FALSE(f.grow(id, 0)->yields);
+  REQUIRE_FALSE(f.grow(id, 5)->yields);
+  f.next_step();
+  REQUIRE(f.grow(id, 1)->yields);
+  f.next_step();
+  REQUIRE_FALSE(f.grow(id, 0)->yields);
+  REQUIRE(f.grow(id, 1)->yields);
+  f.next_step();
+  f.take(id, 2);
+  REQUIRE_FALSE(f.restore(7)->yields);  // its gap, but not its next token
+  f.next_step();
+  REQUIRE(f.grow(id, 1)->yields);
+  const pave::sequence_id whole = f.admit(1, 6);
+  REQUIRE(f.restore().value().sequence == whole);
+  REQUIRE(f.cache.park(whole).has_value());
+  REQUIRE(f.restore()->yields);
+}
+
 TEST_CASE("grow_or_reclaim: no tokens is no growth", "[cache]") {
   fixture f(small());
   const pave::sequence_id id = f.running(0, 8);

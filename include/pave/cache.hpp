@@ -72,6 +72,7 @@ struct growth {
   token_range tokens;              ///< positions that the open step computes
   block_range blocks;              ///< from the first logical block that is new in its table to the last
   std::optional<block_copy> copy;  ///< of a fork: the block before these has become one of its own
+  bool yields = false;  ///< the step gives the sequence's next token: `tokens` ends with the last one that is known
 };
 
 /// @brief A sequence that came in. To the engine it is an ordinary prefill chunk over a kept prefix.
@@ -83,6 +84,7 @@ struct restore {
   block_count taken;     ///< of what was available, or was cut for it: all of them but the found ones that others hold
   bool resumed = false;  ///< it had run before; false for a sequence that is new
   std::optional<block_copy> copy;  ///< of a fork: the block before `blocks` has become one of its own
+  bool yields = false;  ///< as of `growth`; false where more of its prompt, or of its gap, follows in later steps
 };
 
 /// @brief Blocks that were promised to a sequence: no less important one gets them.
@@ -336,7 +338,8 @@ class kv_cache {
   ///   first
   /// @param cuts [out] who lost what; each that was running is to be stopped, and not run in the open step
   /// @return the positions to compute, no more than to the end of a gap before something that was kept; the new blocks,
-  ///   and for a fork the copy to make
+  ///   for a fork the copy to make, and whether a token comes out: of several calls of one step for a sequence, the last
+  ///   one says so
   /// @error `shortage`, with the blocks that are missing now: the sequence is parked and keeps its blocks, and nothing
   ///   else moved, but in two cases where `cuts` says what did. With a fence that delays, blocks that are missing now
   ///   can be on their way: the error says by which step they are there, and until then no less important sequence gets
@@ -368,7 +371,7 @@ class kv_cache {
     const token_count held_tokens = s.held.value() * state_.tokens_per_block.value();
     const block_range fresh_none{s.held, s.held};
     if (tokens <= held_tokens - at->scheduled && s.holes == 0 && (!s.is_fork || !state_.copies(id.slot, tokens))) {
-      return growth{state_.schedule(id, tokens), fresh_none, std::nullopt};
+      return scheduled(id, tokens, fresh_none, std::nullopt);
     }
 
     const token_count goal = sum(at->scheduled, tokens);
@@ -387,7 +390,7 @@ class kv_cache {
     }
     const std::optional<block_copy> copy = take_copy(id, tokens);
     const block_range taken = state_.take_blocks(id.slot, end);
-    return growth{state_.schedule(id, tokens), taken, copy};
+    return scheduled(id, tokens, taken, copy);
   }
 
   /// @brief Lets the most important sequence that waits come in, new or parked, if it passes the resume gate: its whole
@@ -444,7 +447,8 @@ class kv_cache {
     const token_range tokens = state_.tracker.resume(id, budget, found_tokens).value();
     state_.note_change(id.slot);
     if (!tokens.empty()) state_.enlist(id.slot, tokens);
-    return restore{id, {tokens.first - found_tokens, tokens.first}, tokens, taken, needs, need.resumes, copy};
+    return restore{
+        id, {tokens.first - found_tokens, tokens.first}, tokens, taken, needs, need.resumes, copy, yields(id, tokens)};
   }
 
   /// @brief A step is done: its tokens count as computed, and its fences end. One that is done before an earlier one
@@ -638,6 +642,16 @@ class kv_cache {
     const token_count before = next.value() * state_.tokens_per_block.value();
     return block_copy{detail::id_cast<block_id>(shared), detail::id_cast<block_id>(entry),
                       state_.tracker.progress(id)->scheduled - before};
+  }
+  growth scheduled(sequence_id id,
+                   token_count tokens,
+                   block_range fresh,
+                   const std::optional<block_copy>& copy) noexcept {
+    const token_range computes = state_.schedule(id, tokens);
+    return {computes, fresh, copy, yields(id, computes)};
+  }
+  [[nodiscard]] bool yields(sequence_id id, token_range tokens) const noexcept {
+    return !tokens.empty() && tokens.last == state_.tracker.progress(id)->goal;
   }
   result<sequence_id> open_fork(sequence_id parent, std::int64_t rank) noexcept {
     const result<sequence_progress> at = state_.tracker.progress(parent);

@@ -227,6 +227,7 @@ class cache_driver {
     model.take(*s, fresh_blocks(*s));
     if (asks) model.keep_to_what_is_there();
     model.schedule(*s, tokens, random);
+    expect(grown->yields == (tokens > 0 && s->scheduled == s->goal), "a token comes out behind the last that is known");
     check();
     return true;
   }
@@ -296,6 +297,8 @@ class cache_driver {
     model.come_in(*s, need.found, fresh);
     model.keep_to_what_is_there();
     model.schedule(*s, need.tokens, random);
+    expect(next->yields == (need.tokens > 0 && s->scheduled == s->goal),
+           "a token comes out behind the last that is known");
     check();
     return need.tokens;
   }
