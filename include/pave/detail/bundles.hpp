@@ -32,6 +32,8 @@ using slot_victim_order = typename Bundle::victim_order;
 template <class Bundle>
 using slot_cut_shape = typename Bundle::cut_shape;
 template <class Bundle>
+using slot_restore_cost = typename Bundle::restore_cost;
+template <class Bundle>
 using slot_resume_gate = typename Bundle::resume_gate;
 
 template <class Bundle>
@@ -59,6 +61,7 @@ inline constexpr bool has_planner_slots_v = all({
     is_detected_v<slot_demand, Bundle>,
     is_detected_v<slot_victim_order, Bundle>,
     is_detected_v<slot_cut_shape, Bundle>,
+    is_detected_v<slot_restore_cost, Bundle>,
 });
 template <class Bundle>
 inline constexpr bool has_tracker_slots_v = is_detected_v<slot_resume_gate, Bundle>;
@@ -82,6 +85,7 @@ inline constexpr bool names_a_slot_v = !all({
     !is_detected_v<slot_demand, Bundle>,
     !is_detected_v<slot_victim_order, Bundle>,
     !is_detected_v<slot_cut_shape, Bundle>,
+    !is_detected_v<slot_restore_cost, Bundle>,
     !is_detected_v<slot_resume_gate, Bundle>,
 });
 
