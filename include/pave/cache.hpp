@@ -257,7 +257,8 @@ class kv_cache {
     const result<sequence_progress> at = state_.tracker.progress(id);
     if (!at) return at.error();
     if (at->state != sequence_state::running) return errc::waits;
-    state_.cut_back(id, state_.sequences[id.slot].held);
+    const block_count held = state_.sequences[id.slot].held;
+    state_.cut_back(id, {held, held});
     return {};
   }
 
