@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Blocks run short among sequences that share some: what a cut gains, who lets go, and what a copy costs.
+#include "cache_fence_fixture.hpp"
 #include "cache_fixture.hpp"
 #include "support/catch.hpp"
 #include "support/laws.hpp"
@@ -51,6 +52,20 @@ TEST_CASE("kv_cache: blocks that two victims share come free when both let go", 
   REQUIRE(f.state(parent) == sequence_state::parked);
   REQUIRE(f.state(child) == sequence_state::parked);
   REQUIRE(f.table(child) == f.table(parent));
+}
+
+TEST_CASE("kv_cache: the last blocks of a pool whose first one is not 0 come free as any others", "[cache][fork]") {
+  pave::kv_cache_options options = small(6);
+  options.first_block = GENERATE(1, 2000);
+  fixture f(options);
+  const pave::sequence_id first = f.running(0, 8);
+  const pave::sequence_id parent = f.running(1, 16);
+  const pave::sequence_id child = fork(f, parent, 2);
+  REQUIRE(pave::block_count(f.table(child)[3].value()) == options.first_block + 5);
+  REQUIRE(f.grow(first, 8)->blocks == pave::block_range{2, 4});
+  REQUIRE(f.cuts.used()[0].freed + f.cuts.used()[1].freed == 2);
+  REQUIRE(f.held(child) == 2);
+  REQUIRE(f.available() == 0);
 }
 
 TEST_CASE("kv_cache: blocks that a victim shares with one that is not cut gain nothing, and stay", "[cache][fork]") {
@@ -298,6 +313,44 @@ TEST_CASE("kv_cache: with the baseline, forks give up all that they have, and wh
   REQUIRE(f.held(parent) == 0);
   REQUIRE(f.held(child) == 0);
   REQUIRE(f.available() == 3);
+}
+
+TEST_CASE("commit: with the baseline, a cut that frees nothing is refused", "[cache][fork]") {
+  pave_tests::cache_fixture<whole_policies> f(small(8));
+  const pave::sequence_id first = f.running(0, 8);
+  const pave::sequence_id parent = f.running(1, 16);
+  const pave::sequence_id child = fork(f, parent, 2);
+  const std::array<pave::cut, 1> idle{{{child, {0, 4}, 0, false}}};
+  REQUIRE(f.cache.commit(first, idle).code() == errc::stale);
+  REQUIRE(f.held(child) == 4);
+  REQUIRE(f.state(child) == sequence_state::running);
+}
+
+TEST_CASE("next_restore: with the baseline, too, a less important one lets go of the block to be written",
+          "[cache][fork]") {
+  struct policies : whole_policies {
+    using pool = pave_tests::fence_policies::pool;
+  };
+  pave_tests::fence_fixture<policies> f(pave_tests::small_with_steps(5));
+  const pave::sequence_id parent = f.running(0, 6);
+  const pave::sequence_id victim = f.running(1, 11);
+  REQUIRE(f.grow(victim, 1).has_value());
+  const pave::step_id in_flight = f.step;
+  f.begin();
+  // It waits with what it has for all that the victim had, and is forked meanwhile.
+  REQUIRE(pave_tests::waits_for(f.grow(parent, 14), 3, in_flight));
+  REQUIRE(f.only_cut(victim, {0, 3}, false));
+  const pave::sequence_id child = fork(f, parent, 2);
+  f.finish(victim);
+  f.complete(in_flight);
+  // With a copy it would take four blocks, and there are three.
+  const pave::restore next = f.restore().value();
+  REQUIRE(next.sequence == parent);
+  REQUIRE(next.blocks == pave::block_range{2, 5});
+  REQUIRE_FALSE(next.copy);
+  REQUIRE(f.cuts.used().size() == 1);
+  REQUIRE(is_cut(f, 0, child, {0, 2}, 0));
+  REQUIRE(f.state(child) == sequence_state::parked);
 }
 
 TEST_CASE("kv_cache: forks that lost what they shared each compute it again", "[cache][fork]") {

@@ -324,6 +324,25 @@ TEST_CASE("fork: in whatever order three that share blocks end, all blocks come 
   } while (std::next_permutation(order.begin(), order.end()));
 }
 
+TEST_CASE("fork: where it shares fewer blocks than the other one holds, it finds nothing that was there long before",
+          "[cache][fork]") {
+  pave_tests::cache_fixture<pave_tests::keep_policies> f(small());
+  const pave::sequence_id parent = f.parked(0, 12, 1);
+  // Its two lost blocks are still to be found, but from here on its tokens are others.
+  REQUIRE(f.cache.truncate(parent, 4).has_value());
+  f.next_step();
+  REQUIRE(f.restore()->tokens == pave::token_range{4, 5});
+  REQUIRE(f.grow(parent, 7)->tokens == pave::token_range{5, 12});
+  f.take(parent, 1);
+  REQUIRE(f.held(parent) == 2);
+  const pave::sequence_id child = f.cache.fork(parent, -1).value();
+  REQUIRE(f.held(child) == 1);
+  const pave::restore next = f.restore().value();
+  REQUIRE(next.sequence == child);
+  REQUIRE(next.found.empty());
+  REQUIRE(next.tokens.first == 4);
+}
+
 TEST_CASE("fork: errors change nothing and say why", "[cache][fork]") {
   pave::kv_cache_options options = small();
   options.sequences = 2;

@@ -208,3 +208,25 @@ TEMPLATE_TEST_CASE("resize: a cache that is refused the memory to grow stays as 
   }
   REQUIRE(watch.asked == 0);
 }
+
+TEST_CASE("resize: a cache takes no memory for more blocks than its ids can name", "[cache][resize][memory]") {
+  struct policies : pave::cache_policies {
+    struct pool : pave::pool_policies {
+      using id = pave::basic_block_id<std::int8_t>;
+    };
+  };
+  pave::kv_cache_options options = options_of_cache();
+  options.first_block = GENERATE(0, 1);
+  pave::kv_cache<policies> cache = pave::kv_cache<policies>::create(options).value();
+  const pave::block_count most = pave::block_count(128) - options.first_block;
+  pave::errc code{};
+  {
+    const watched memory;
+    code = cache.resize(most + 1).code();
+  }
+  REQUIRE(code == pave::errc::invalid_argument);
+  REQUIRE(watch.asked == 0);
+  REQUIRE(cache.snapshot().capacity == options.blocks);
+  REQUIRE(cache.resize(most).has_value());
+  REQUIRE(cache.snapshot().available == most);
+}

@@ -229,12 +229,15 @@ TEST_CASE("resize: over many sizes, sequences that come and go always find just 
 }
 
 TEST_CASE("resize: forks that hold new blocks are cut together", "[cache][resize]") {
-  ordered_fixture f(small(4));
+  pave::kv_cache_options options = small(4);
+  const std::int32_t first_block = GENERATE(0, 1, 2000);
+  options.first_block = first_block;
+  ordered_fixture f(options);
   const pave::sequence_id first = f.running(0, 16);
   REQUIRE(f.cache.resize(4000).has_value());
   static_cast<void>(f.take_outside(3992));
   const pave::sequence_id parent = f.running(1, 16);
-  REQUIRE(f.table(parent) == numbered(3996, 4000));
+  REQUIRE(f.table(parent) == numbered(first_block + 3996, first_block + 4000));
   const pave::sequence_id child = f.cache.fork(parent, 2).value();
   REQUIRE(f.cache.plan_cuts(first, 2, f.cuts)->freed == 2);
   REQUIRE(f.cuts.used().size() == 2);
@@ -299,4 +302,21 @@ TEST_CASE("resize: with a fence, blocks on their way leave when their step is do
     REQUIRE(size_of(f) == size_now{5, 0, 0});
     REQUIRE(f.promised(first) == 0);
   }
+}
+
+TEST_CASE("resize: nobody is cut for blocks that are promised to another, and left before it came for them",
+          "[cache][resize][fence]") {
+  pave_tests::fence_fixture<> f(pave_tests::small_with_steps(7));
+  const pave::sequence_id first = f.running(0, 8);
+  const pave::sequence_id second = f.running(1, 8);
+  const pave::sequence_id third = f.running(2, 8);
+  REQUIRE(f.cache.plan_cuts(first, 1, f.cuts).has_value());
+  REQUIRE(*f.cache.commit(first, f.cuts.used()) == 1);
+  REQUIRE(f.promised(first) == 1);
+  REQUIRE(f.available() == 2);
+  REQUIRE(f.cache.resize(5).has_value());
+  REQUIRE(f.available() == 0);
+  REQUIRE(f.promised(first) == 0);
+  REQUIRE(f.grow(second, 1)->blocks == pave::block_range{2, 3});
+  REQUIRE(f.only_cut(third, {0, 1}, true));
 }

@@ -339,8 +339,8 @@ class kv_cache {
   ///   first
   /// @param cuts [out] who lost what; each that was running is to be stopped, and not run in the open step
   /// @return the positions to compute, no more than to the end of a gap before something that was kept; the new blocks,
-  ///   for a fork the copy to make, and whether a token comes out: of several calls of one step for a sequence, the last
-  ///   one says so
+  ///   for a fork the copy to make, and whether a token comes out: of several calls of one step for a sequence, the
+  ///   last one says so
   /// @error `shortage`, with the blocks that are missing now: the sequence is parked and keeps its blocks, and nothing
   ///   else moved, but in two cases where `cuts` says what did. With a fence that delays, blocks that are missing now
   ///   can be on their way: the error says by which step they are there, and until then no less important sequence gets
@@ -581,11 +581,13 @@ class kv_cache {
   /// @brief Changes how many blocks the pool has: see `block_pool::resize`. No sequence can hold more than at `create`.
   /// @error as of `block_pool::resize`
   result<void> resize(block_count blocks) noexcept {
-    constexpr std::int64_t most = (std::numeric_limits<std::int32_t>::max)();
-    if (blocks >= 1 && blocks <= most && !state_.reserve_counts(options_.first_block + blocks)) {
+    if (blocks >= 1 && blocks <= pool_type::most_ids() - options_.first_block &&
+        !state_.reserve_counts(options_.first_block + blocks)) {
       return errc::out_of_memory;
     }
-    return state_.pool.resize(blocks);
+    const result<void> resized = state_.pool.resize(blocks);
+    if (resized) state_.promises.keep_to_what_is_there(state_.pool, state_.sequences, state_.steps);
+    return resized;
   }
 
   /// @brief Looks whether the pool's holders are just the tables of the sequences, the pins, and others of the

@@ -127,6 +127,12 @@ class block_pool : detail::pool_contracts<detail::pool_bundle_or_default<Policie
 
   // --- how many ---
 
+  /// @return the most that `first_block` and the blocks can be together: what the ids can name, and the policies, whose
+  ///   own ids have 32 bits
+  [[nodiscard]] static constexpr block_count most_ids() noexcept {
+    constexpr std::int64_t largest = (std::numeric_limits<std::int32_t>::max)() - 1;
+    return (std::min)(id_type::most, largest) + 1;
+  }
   /// @return blocks in all; while the pool shrinks, those that still have to leave among them
   [[nodiscard]] block_count capacity() const noexcept {
     const scope locked(lock_);
@@ -470,11 +476,6 @@ class block_pool : detail::pool_contracts<detail::pool_bundle_or_default<Policie
  private:
   using scope = detail::lock_scope<lock_type>;
 
-  /// As many as the ids can name, and the policies, whose own ids have 32 bits.
-  [[nodiscard]] static constexpr block_count most_ids() noexcept {
-    constexpr std::int64_t largest = (std::numeric_limits<std::int32_t>::max)() - 1;
-    return (std::min)(id_type::most, largest) + 1;
-  }
   [[nodiscard]] static constexpr block_id inner(id_type block) noexcept { return detail::id_cast<block_id>(block); }
 
   template <class Instance>

@@ -55,6 +55,9 @@ struct exclusive_policies : pave::cache_policies {
 struct keep_whole_sequence_policies : keep_policies {
   using planner = whole_sequence_policies::planner;
 };
+struct after_step_keep_whole_sequence_policies : whole_sequence_policies {
+  using pool = delaying_and_keeping;
+};
 
 /// From one block to forty, tables narrower than the pool and wider, a reserve and a watermark now and then.
 pave_tests::model_options random_options(std::uint64_t seed) {
@@ -135,4 +138,9 @@ TEST_CASE("kv_cache: so it is where they do, and free blocks keep their content"
 
 TEST_CASE("kv_cache: so it is where they do, and victims give up all", "[cache][model]") {
   random_rounds<after_step_whole_sequence_policies>();
+}
+
+TEST_CASE("kv_cache: so it is where they do, free blocks keep their content, and victims give up all",
+          "[cache][model]") {
+  random_rounds<after_step_keep_whole_sequence_policies>();
 }

@@ -165,7 +165,8 @@ inline model_plan plan_with_copy(cache_model& model,
                                  bool copies,
                                  const std::vector<std::int32_t>& found = {}) {
   model_plan plan = plan_for(model, s, shortage, parked_only, found);
-  if (!copies || model.options.whole_victims || shortage <= 0) return plan;
+  if (!copies || shortage <= 0) return plan;
+  if (model.options.whole_victims && !parked_only) return plan;  // who asks gives up all, too
   const auto written = static_cast<std::size_t>(s.scheduled / model.options.tokens_per_block);
   if (model.has_other_writer(s, s.table[written])) return plan;
   const std::vector<const model_sequence*> sharers = cuttable_sharers(model, s, parked_only);
@@ -187,10 +188,11 @@ inline model_plan plan_with_copy(cache_model& model,
   if (without.missing > 0) return without;
   for (const model_sequence* victim : sharers) {
     const auto own = cut_of(without, victim);
+    const std::int64_t first = model.options.whole_victims ? 0 : next;
     if (own == without.cuts.end()) {
-      without.cuts.push_back({victim->id, {next, victim->held()}, 0, !victim->runs_now()});
-    } else if (own->blocks.first > next) {
-      own->blocks.first = next;
+      without.cuts.push_back({victim->id, {first, victim->held()}, 0, !victim->runs_now()});
+    } else if (own->blocks.first > first) {
+      own->blocks.first = first;
     }
   }
   count_freed(model, without, found);

@@ -98,9 +98,11 @@ class gap_walk {
   }
 
   void step() {
-    switch (random_.between(0, 11)) {
-      case 0:
-      case 1: admit(); break;
+    switch (random_.between(0, 14)) {
+      case 0: admit(); break;
+      case 1:
+        if (!sequences_.empty() && random_.one_in(3)) park(sequences_[random_.index(sequences_.size())].id);
+        break;
       case 2: fork(); break;
       case 3:
         if (!sequences_.empty() && random_.one_in(3)) finish(random_.index(sequences_.size()));
@@ -141,7 +143,8 @@ class gap_walk {
       if (!id) return;
       walked_sequence child{*id, sequences_[parent].hashes, {}};
       const pave::sequence_progress at = cache_.progress(*id).value();
-      child.hashes.resize((std::min)(child.hashes.size(), static_cast<std::size_t>((std::max)(at.reached, at.scheduled).value())));
+      child.hashes.resize(
+          (std::min)(child.hashes.size(), static_cast<std::size_t>((std::max)(at.reached, at.scheduled).value())));
       lengthen(child, at.scheduled.value());
       std::fill(child.has.begin(), child.has.begin() + at.scheduled.value(), true);
       expect(at.kept == at.scheduled, "a fork has no gap inside");
@@ -189,6 +192,12 @@ class gap_walk {
       if (block != id_type{}) held.push_back(block);
     }
     return held;
+  }
+
+  void park(pave::sequence_id id) {
+    const bool runs = cache_.progress(id)->state == pave::sequence_state::running;
+    expect(cache_.park(id).has_value() == runs, "who runs can be parked");
+    if (runs) drop_open_work(id);
   }
 
   void cut_for_one() {

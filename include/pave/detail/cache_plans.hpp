@@ -153,8 +153,10 @@ class cache_plans {
   result<plan> plan_need(
       state& cache, const row& s, block_count shortage, const need_of_blocks& need, cut_list& cuts) noexcept {
     result<plan> planned = plan_for(cache, s, shortage, need.from, cuts, need.found);
-    if constexpr (Pool::can_share && Planner::spares_requester) {
+    if constexpr (Pool::can_share) {
+      constexpr bool whole = !Planner::spares_requester;
       if (!need.copies || planned.code() == errc::buffer_too_small) return planned;
+      if (whole && need.from == victims::parked_then_running) return planned;  // who asks gives up all, too
       const std::uint32_t slot = cache.sequences.slot_at(s.place);
       const block_count next = cache.next_written(slot);
       if (cache.has_other_writer(s, cache.sequences.blocks(slot, {next, next + 1})[0])) return planned;
@@ -163,7 +165,7 @@ class cache_plans {
       cuts.clear();
       planned = plan{};
       if (shortage > 1) planned = plan_for(cache, s, shortage - 1, need.from, cuts, need.found);
-      if (planned && !others.cut_all(cuts, Planner::keeps_prefix)) {
+      if (planned && !others.cut_all(cuts, whole, Planner::keeps_prefix)) {
         cuts.clear();
         return errc::buffer_too_small;
       }

@@ -117,19 +117,22 @@ class holders_of_one {
   /// Widens the cuts, or adds some, the least important first, so that each of them loses it. @pre what follows it is
   /// in no other table
   /// @return false where there is no room for so many cuts
-  [[nodiscard]] bool cut_all(cut_list& cuts, bool to_end) const noexcept {
+  /// @param whole they give up all that they have
+  /// @param to_end what is left of them is a prefix
+  [[nodiscard]] bool cut_all(cut_list& cuts, bool whole, bool to_end) const noexcept {
+    const block_count first = whole ? 0 : place_;
     bool has_room = true;
     const std::size_t before = cuts.used().size();
     each([&](std::size_t i) noexcept {
       const span<cut> used = cuts.used();
       cut* own = std::find_if(used.begin(), used.end(), [&](const cut& c) { return c.sequence == view_.key(i); });
       if (own != used.end()) {
-        own->blocks.first = smaller(own->blocks.first, place_);
+        own->blocks.first = smaller(own->blocks.first, first);
         own->blocks.last = larger(own->blocks.last, place_ + 1);
       } else if (cuts.full()) {
         has_room = false;
       } else {
-        cuts.add({view_.key(i), {place_, to_end ? view_.blocks(i) : place_ + 1}, 0, view_.parked(i)});
+        cuts.add({view_.key(i), {first, to_end ? view_.blocks(i) : place_ + 1}, 0, view_.parked(i)});
       }
     });
     const span<cut> added = cuts.used().subspan(before, cuts.used().size() - before);
