@@ -51,6 +51,7 @@ setting describe_setting(const options& chosen, const loaded_trace& trace, const
   of.kv_bytes_per_token = chosen.costs->costs.kv_bytes_per_token;
   of.reserve_blocks = at.engine.reserve_blocks;
   of.watermark_percent = at.watermark_percent;
+  of.plans = at.engine.plans;
   of.watermark_blocks = at.engine.watermark_blocks;
   return of;
 }

@@ -101,6 +101,15 @@ TEST_CASE("pave-replay: unknown names are refused with the known ones", "[replay
   CHECK(refusal("--gpu v100") == "--gpu takes one of a100, h100, not 'v100'");
   CHECK(refusal("--model llama-3-8b --gpu h100") == "there are no step costs of --model llama-3-8b on --gpu h100");
   CHECK(refusal("--resume-gate none") == "--resume-gate takes whole_gap or first_chunk, not 'none'");
+  CHECK(refusal("--victim-order none") ==
+        "--victim-order takes least_important, largest, most_slack or cheapest_restore, not 'none'");
+  CHECK(refusal("--cut-shape Tail") == "--cut-shape takes tail, head_after_shared or cheapest_range, not 'Tail'");
+  for (const std::string& demand : std::vector<std::string>{"none", "ahead", "exact=1", "=3"}) {
+    CHECK(refusal("--demand " + demand) ==
+          "--demand takes exact, ahead=STEPS or to_watermark=BLOCKS, not '" + demand + "'");
+  }
+  CHECK(refusal("--demand ahead=0") == "--demand ahead takes a whole number from 1 to 16777216, not '0'");
+  CHECK(refusal("--demand to_watermark=x") == "--demand to_watermark takes a whole number from 1 to 16777216, not 'x'");
 }
 
 TEST_CASE("pave-replay: what is no option, or an option in the wrong place, is refused", "[replay]") {
@@ -119,9 +128,10 @@ TEST_CASE("pave-replay: what is no option, or an option in the wrong place, is r
   CHECK(refusal("--trace a --trace b --rate") == "--rate needs a value");
   CHECK(refusal("--trace a b") == "unexpected argument 'b'; --help lists the options");
   for (const std::string& option :
-       std::vector<std::string>{"--trace", "--seed", "--requests", "--rate", "--model", "--gpu", "--blocks",
-                                "--tokens-per-block", "--policies", "--reserve", "--watermark", "--resume-gate",
-                                "--sweep", "--slo-tpot-ms", "--slo-ttft-ms", "--json", "--jobs"}) {
+       std::vector<std::string>{"--trace",     "--seed",        "--requests",         "--rate",      "--model",
+                                "--gpu",       "--blocks",      "--tokens-per-block", "--policies",  "--reserve",
+                                "--watermark", "--resume-gate", "--victim-order",     "--cut-shape", "--demand",
+                                "--sweep",     "--slo-tpot-ms", "--slo-ttft-ms",      "--json",      "--jobs"}) {
     CHECK(refusal(option) == option + " needs a value");
   }
   CHECK(contains(refusal("--trace ''"), "--trace takes the name of a file"));
@@ -266,11 +276,30 @@ TEST_CASE("pave-replay: half the rate stretches the arrivals to twice their leng
 }
 
 TEST_CASE("pave-replay: values at their limits are accepted", "[replay]") {
-  for (const std::string& arguments : std::vector<std::string>{
-           "--seed 0", "--seed 18446744073709551615", "--rate 0.001", "--rate 1000", "--rate .5", "--rate 1e0",
-           "--rate=0.5", "--reserve 3914", "--slo-ttft-ms 0.001", "--watermark 100", "--watermark 0.001", "--jobs 1",
-           "--jobs 1024", "--slo-tpot-ms 0.5", "--model CodeLlama-34B --gpu H100", "--tokens-per-block 1",
-           "--tokens-per-block 65536 --blocks 1", "--resume-gate first_chunk"}) {
+  for (const std::string& arguments :
+       std::vector<std::string>{"--seed 0",
+                                "--seed 18446744073709551615",
+                                "--rate 0.001",
+                                "--rate 1000",
+                                "--rate .5",
+                                "--rate 1e0",
+                                "--rate=0.5",
+                                "--reserve 3914",
+                                "--slo-ttft-ms 0.001",
+                                "--watermark 100",
+                                "--watermark 0.001",
+                                "--jobs 1",
+                                "--jobs 1024",
+                                "--slo-tpot-ms 0.5",
+                                "--model CodeLlama-34B --gpu H100",
+                                "--tokens-per-block 1",
+                                "--tokens-per-block 65536 --blocks 1",
+                                "--resume-gate first_chunk",
+                                "--victim-order largest",
+                                "--victim-order most_slack --cut-shape cheapest_range",
+                                "--victim-order cheapest_restore --cut-shape head_after_shared",
+                                "--demand ahead=1",
+                                "--demand to_watermark=16777216"}) {
     const program_outcome got = run_program("--requests 3 " + arguments);
     CAPTURE(arguments, got.err);
     CHECK(got.status == 0);
@@ -304,6 +333,9 @@ TEST_CASE("pave-replay: --help defines every metric, --version tells the version
                                                           "--policies",
                                                           "--reserve",
                                                           "--resume-gate",
+                                                          "--victim-order",
+                                                          "--cut-shape",
+                                                          "--demand",
                                                           "--slo-tpot-ms",
                                                           "--slo-ttft-ms",
                                                           "--json",

@@ -31,6 +31,10 @@ replay::engine_outcome run(policy chosen,
   return replay::run_engine(chosen, requests, 1, settings, costs(), {});
 }
 
+replay::plan_choice plans(replay::order_choice order, replay::shape_choice shape, replay::demand_choice demand) {
+  return {order, shape, demand, demand == replay::demand_choice::exact ? 0 : 3};
+}
+
 /// A few dozen requests over a pool that is short of blocks, with prefixes that some of them share.
 struct small_world {
   explicit small_world(std::uint64_t seed, bool shares_prefixes) {
@@ -254,4 +258,32 @@ TEST_CASE("pave-replay: a block that a request finds with another was not short,
   CHECK(outcome.tokens_cached > 0);
   CHECK(outcome.blocks_short > 0);
   CHECK(outcome.blocks_reclaimed == outcome.blocks_short);
+}
+
+TEST_CASE("replay: plans of every kind end every request, free what was asked for, and lose no token", "[replay]") {
+  using replay::demand_choice;
+  using replay::order_choice;
+  using replay::shape_choice;
+  const auto order = GENERATE(order_choice::least_important, order_choice::largest, order_choice::most_slack,
+                              order_choice::cheapest_restore);
+  const auto shape = GENERATE(shape_choice::tail, shape_choice::head_after_shared, shape_choice::cheapest_range);
+  const auto demand = GENERATE(demand_choice::exact, demand_choice::ahead, demand_choice::to_watermark);
+  const policy chosen = GENERATE(policy::partial, policy::partial_cache);
+  pave_tests::for_each_seed(4, [&](std::uint64_t seed) {
+    small_world world(seed, chosen == policy::partial_cache);
+    world.settings.plans = plans(order, shape, demand);
+    world.settings.resume_gate = seed % 2 == 0 ? replay::gate::whole_gap : replay::gate::first_chunk;
+    const replay::engine_outcome outcome = run(chosen, world.requests, world.settings);
+    expect(demand != demand_choice::exact || outcome.blocks_reclaimed == outcome.blocks_short, "exact");
+    expect(outcome.blocks_reclaimed >= outcome.blocks_short, "no less than was short");
+    for (const replay::request_outcome& fate : outcome.requests) {
+      expect(fate.refused || fate.last_token_ms > 0, "each ends, or is refused");
+    }
+    if (order == order_choice::least_important && shape == shape_choice::tail && demand == demand_choice::exact) {
+      world.settings.plans = {order, shape, demand_choice::to_watermark, 0};
+      const replay::engine_outcome by_choice = run(chosen, world.requests, world.settings);
+      expect(outcome.makespan_ms == by_choice.makespan_ms, "what is chosen at run time is what is the default");
+      expect(outcome.restore_latencies_ms == by_choice.restore_latencies_ms, "to the last restore");
+    }
+  });
 }

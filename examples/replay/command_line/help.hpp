@@ -37,6 +37,12 @@ Policies
   unlimited         no memory limit, the same 256 sequences
   resume gate       of the partial ones: whole_gap lets a request resume once all that it lost and its next tokens fit,
                     first_chunk once its next chunk fits
+  victim order      of the partial ones, within the rank and parked ones first: least_important, largest, most_slack
+                    (the least time per token so far), or cheapest_restore, which chooses all victims of a plan together
+  cut shape         of the partial ones: tail, or from the inside, with a gap that comes back below kept tokens:
+                    head_after_shared, cheapest_range
+  demand            of the partial ones: exact; ahead=STEPS, what those that run need in so many steps more;
+                    to_watermark=BLOCKS, so many more
   reserve           blocks that have to be available besides, when a stopped request resumes; not of unlimited, and of
                     whole+cache+back neither, whose preempted come in as new ones
   watermark         of all but unlimited, as in vLLM: blocks that every request that comes in, new or preempted, leaves
@@ -54,7 +60,7 @@ Sweeps
   it. They are one table, and in the JSON {"points": [...]}, each of which is what one trace at one point gives alone.
 
 Settings (JSON keys): trace, requests, rate, model, gpu, pool_blocks, tokens_per_block, reserve_blocks,
-watermark_percent, watermark_blocks, and the runs, one for each policy
+watermark_percent, watermark_blocks, victim_order, cut_shape, demand, and the runs, one for each policy
 
 Metrics (JSON keys of a run)
   preemptions          times that a running request was stopped, self_parked included

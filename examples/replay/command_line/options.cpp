@@ -101,6 +101,9 @@ std::optional<options> parse_command_line(int argc, const char* const* argv, std
   add("--watermark", "PERCENT", typed.watermark, "Share of the blocks that any request that comes in leaves free",
       default_watermark);
   add("--resume-gate", "NAME", typed.resume_gate, "whole_gap or first_chunk");
+  add("--victim-order", "NAME", typed.victim_order, "least_important, largest, most_slack or cheapest_restore");
+  add("--cut-shape", "NAME", typed.cut_shape, "tail, head_after_shared or cheapest_range");
+  add("--demand", "NAME", typed.demand, "exact, ahead=STEPS or to_watermark=BLOCKS");
   add("--sweep", "NAME=VALUES", typed.sweeps, "Values of rate, blocks, reserve or watermark; may be repeated");
   add("--slo-tpot-ms", "LIST", typed.slo_tpot_ms, "Bounds on TPOT, 16 at most");
   add("--slo-ttft-ms", "X", typed.slo_ttft_ms, "Bound on TTFT");

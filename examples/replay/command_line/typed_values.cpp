@@ -12,8 +12,10 @@
 #include <cmath>
 #include <filesystem>
 #include <limits>
+#include <string_view>
 #include <system_error>
 #include <thread>
+#include <utility>
 
 namespace replay {
 
@@ -60,6 +62,34 @@ gate gate_named(const std::string& name) {
   if (name == "whole_gap") return gate::whole_gap;
   if (name == "first_chunk") return gate::first_chunk;
   refuse("--resume-gate", "whole_gap or first_chunk", name);
+}
+
+template <class Choice, std::size_t Size>
+Choice choice_named(const char* option,
+                    const std::array<std::pair<std::string_view, Choice>, Size>& names,
+                    const std::string& typed) {
+  std::string known;
+  for (std::size_t i = 0; i < Size; ++i) {
+    if (typed == names[i].first) return names[i].second;
+    if (i > 0) known += i + 1 == Size ? " or " : ", ";
+    known += names[i].first;
+  }
+  refuse(option, known, typed);
+}
+
+plan_choice plans_named(const typed_values& typed) {
+  plan_choice plans;
+  plans.order = choice_named("--victim-order", order_names, typed.victim_order);
+  plans.shape = choice_named("--cut-shape", shape_names, typed.cut_shape);
+  if (typed.demand == "exact") return plans;
+  const std::size_t equals = typed.demand.find('=');
+  const std::string name = typed.demand.substr(0, equals);
+  if (equals == std::string::npos || (name != "ahead" && name != "to_watermark")) {
+    refuse("--demand", "exact, ahead=STEPS or to_watermark=BLOCKS", typed.demand);
+  }
+  plans.demand = name == "ahead" ? demand_choice::ahead : demand_choice::to_watermark;
+  plans.amount = whole_number<std::int64_t>("--demand " + name, typed.demand.substr(equals + 1), 1, most_blocks);
+  return plans;
 }
 
 const fitted_costs* costs_named(const std::string& model, const std::string& gpu) {
@@ -173,6 +203,7 @@ options check(const typed_values& typed) {
   engine.tokens_per_block =
       whole_number<std::int64_t>("--tokens-per-block", typed.tokens_per_block, 1, most_tokens_per_block);
   engine.resume_gate = gate_named(typed.resume_gate);
+  engine.plans = plans_named(typed);
   engine.keeps_timeline = typed.curves;
   const std::vector<sweep> sweeps = read_sweeps(typed.sweeps);
   for (const sweep& one : sweeps) checked.swept.push_back(one.varied);

@@ -30,6 +30,9 @@ struct typed_values {
   std::optional<std::string> reserve;
   std::optional<std::string> watermark;
   std::string resume_gate = "whole_gap";
+  std::string victim_order = "least_important";
+  std::string cut_shape = "tail";
+  std::string demand = "exact";
   std::vector<std::string> sweeps;
   std::string slo_tpot_ms = "50,60,75,100";
   std::string slo_ttft_ms = "2000";

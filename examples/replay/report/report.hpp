@@ -6,6 +6,7 @@
 #include "command_line/sweep.hpp"
 #include "report/curves.hpp"
 #include "simulation/metrics.hpp"
+#include "simulation/plan_choice.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -28,6 +29,7 @@ struct setting {
   std::int64_t reserve_blocks = 0;
   double watermark_percent = 0;
   std::int64_t watermark_blocks = 0;
+  plan_choice plans;  ///< of the partial policies
 };
 
 struct run {

@@ -41,6 +41,10 @@ std::string heading(const setting& of, const std::vector<variable>& swept, std::
     if (!is_swept(variable::blocks)) kept_free += ", " + whole(of.watermark_blocks) + " blocks";
   }
   if (!kept_free.empty()) text += kept_free + "\n";
+  if (!of.plans.is_default()) {
+    text += "plans of partial: " + name_of(order_names, of.plans.order) + " · " + name_of(shape_names, of.plans.shape) +
+            " · " + of.plans.demand_name() + "\n";
+  }
   return text;
 }
 

@@ -85,6 +85,9 @@ json report_object(const report& results) {
   object["reserve_blocks"] = results.of.reserve_blocks;
   object["watermark_percent"] = results.of.watermark_percent;
   object["watermark_blocks"] = results.of.watermark_blocks;
+  object["victim_order"] = name_of(order_names, results.of.plans.order);
+  object["cut_shape"] = name_of(shape_names, results.of.plans.shape);
+  object["demand"] = results.of.plans.demand_name();
   json& runs = object["runs"] = json::array();
   for (const run& one : results.runs) runs.push_back(run_object(one));
   return object;

@@ -11,6 +11,7 @@
 #include <limits>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
 #include <utility>
 
 namespace replay {
@@ -28,7 +29,8 @@ constexpr double never = -1;
 struct job {
   pave::sequence_id sequence;
   std::int64_t known = 0;      ///< prompt and output tokens so far: what has to be in the cache for the next token
-  std::int64_t scheduled = 0;  ///< tokens in the cache, those of the step being put together included
+  std::int64_t scheduled = 0;  ///< where it stands in the cache, with the tokens of the step being put together
+  std::int64_t start = 0;      ///< of these tokens
   std::int64_t reached = 0;    ///< the most tokens that were ever in the cache
   std::int64_t produced = 0;   ///< output tokens so far
   std::int64_t chunk = 0;      ///< tokens in the step being put together
@@ -99,9 +101,23 @@ class engine {
     options.reserve = settings_.reserve_blocks;
     options.watermark = settings_.watermark_blocks;
     options.steps_in_flight = 1;
-    auto made = cache_type::create(options);
+    auto made = create_cache(options);
     if (!made) throw std::runtime_error(std::string("the KV cache cannot be made: ") + pave::to_string(made.code()));
     return std::move(made).value();
+  }
+
+  pave::result<cache_type> create_cache(const pave::kv_cache_options& options) const {
+    using planner = typename cache_type::planner_type;
+    if constexpr (std::is_same_v<typename Policies::planner::demand, chosen_demand>) {
+      const pave::recompute_cost cost{costs_.prefill_base, costs_.prefill_per_token, costs_.prefill_attention};
+      typename planner::victim_order order{};
+      if constexpr (planner::orders_victims) order.choice = settings_.plans.order;
+      return cache_type::create(
+          options, planner({settings_.plans.demand, settings_.plans.amount}, order, {settings_.plans.shape}, cost),
+          {settings_.resume_gate == gate::whole_gap});
+    } else {
+      return cache_type::create(options);
+    }
   }
 
   /// Tokens that a request has in the cache at its end: the last one is never fed back.
@@ -135,7 +151,7 @@ class engine {
       if (j.chunk == 1 && j.produced > 0 && j.scheduled == j.known) {
         time.add_decode(j.scheduled);
       } else {
-        time.add_prefill(j.chunk, j.scheduled - j.chunk);
+        time.add_prefill(j.chunk, j.start);
       }
     }
     return time.milliseconds();
@@ -154,16 +170,18 @@ class engine {
       job& j = jobs_[index];
       if (budget_ == 0) break;
       if (!j.is_running) continue;
-      const std::int64_t chunk = std::min(j.known - j.scheduled, budget_);
+      const std::int64_t chunk = std::min(remaining(j), budget_);
       const pave::block_count available = cache_.pool().available();
       const auto grown = cache_.grow_or_reclaim(j.sequence, chunk, cuts_);
       if (!cuts_.used().empty()) {
-        const pave::block_count needed = grown ? grown->blocks.size() : blocks_of_next(j, chunk);
-        const pave::block_count taken = grown ? needed : 0;
-        account_cuts(j, needed - available, cache_.pool().available() + taken - available);
+        pave::block_count freed = 0;
+        for (const pave::cut& c : cuts_.used()) freed += c.freed;
+        const pave::block_count needed =
+            grown ? available + freed - cache_.pool().available() : blocks_of_next(j, chunk);
+        account_cuts(j, needed - available, freed);
       }
       if (grown) {
-        put_in_batch(index, chunk);
+        put_in_batch(index, grown->tokens);
       } else {
         if (grown.code() != pave::errc::shortage) throw std::logic_error(pave::to_string(grown.code()));
         outcome_.self_parked += 1;
@@ -193,7 +211,7 @@ class engine {
       }
       begin_to_run(index);
       account_found(j, next->found.size().value());
-      put_in_batch(index, next->tokens.size().value());
+      put_in_batch(index, next->tokens);
     }
   }
 
@@ -256,11 +274,19 @@ class engine {
     now_ms_ = std::max(now_ms_, outcome_.requests[next_arrival_].arrival_ms);
   }
 
-  void put_in_batch(std::size_t index, std::int64_t chunk) {
+  /// What the next step can compute of a request: a gap that something is kept behind comes back on its own.
+  [[nodiscard]] std::int64_t remaining(const job& j) const {
+    const pave::sequence_progress at = cache_.progress(j.sequence).value();
+    const bool has_gap = at.kept > at.scheduled;
+    return has_gap ? cache_.gap(j.sequence)->size().value() : j.known - at.scheduled.value();
+  }
+
+  void put_in_batch(std::size_t index, pave::token_range tokens) {
     job& j = jobs_[index];
-    j.chunk = chunk;
-    j.scheduled += chunk;
-    budget_ -= chunk;
+    j.chunk = tokens.size().value();
+    j.start = tokens.first.value();
+    j.scheduled = tokens.last.value();
+    budget_ -= j.chunk;
     batch_.push_back(index);
   }
 
@@ -323,10 +349,9 @@ class engine {
   /// The step is done for one request of it.
   void settle(std::size_t index) {
     job& j = jobs_[index];
-    const std::int64_t start = j.scheduled - j.chunk;
-    outcome_.tokens_recomputed += std::max<std::int64_t>(0, std::min(j.reached, j.scheduled) - start);
+    outcome_.tokens_recomputed += std::max<std::int64_t>(0, std::min(j.reached, j.scheduled) - j.start);
     j.reached = std::max(j.reached, j.scheduled);
-    if (finds_prefixes_) note_full_blocks(index, start);
+    if (finds_prefixes_) note_full_blocks(index, j.start);
     if (j.scheduled == j.known) yield_token(index);
   }
 
@@ -354,6 +379,7 @@ class engine {
       j.restore_began_ms = never;
     }
     if (order_ == queueing::to_the_back) rank_by_output(j, index);
+    if (settings_.plans.order == order_choice::most_slack && j.produced > 1) note_slack(j, fate);
     if (j.produced == fate.output_tokens) {
       cache_.finish(j.sequence).value();
       prefixes_.forget(index);
@@ -362,6 +388,13 @@ class engine {
       ended_ += 1;
       outcome_.makespan_ms = now_ms_;
     }
+  }
+
+  /// Who has had the least time per token so far can wait the longest, whatever the bound.
+  void note_slack(const job& j, const request_outcome& fate) {
+    constexpr double us_per_ms = 1000;
+    const double per_token = (fate.last_token_ms - fate.first_token_ms) / static_cast<double>(j.produced - 1);
+    cache_.set_slack(j.sequence, -static_cast<std::int64_t>(per_token * us_per_ms)).value();
   }
 
   void forget_gone() {
@@ -419,13 +452,23 @@ engine_outcome run_engine(policy chosen,
   const auto run = [&](auto policies, queueing order = queueing::by_arrival) {
     return engine<decltype(policies)>(requests, arrival_scale, settings, costs, order).run(progress);
   };
+  const auto run_chosen = [&](auto policies) {
+    using pool_and_all = decltype(policies);
+    if (settings.plans.order == order_choice::cheapest_restore) {
+      return run(with_chosen_plans<pool_and_all, pave::cheapest_restore>{});
+    }
+    return run(with_chosen_plans<pool_and_all, chosen_order>{});
+  };
   const bool whole_gap = settings.resume_gate == gate::whole_gap;
   switch (chosen) {
     case policy::whole: return run(whole_policies{});
     case policy::whole_cache: return run(whole_cache_policies{});
     case policy::whole_cache_back: return run(whole_cache_policies{}, queueing::to_the_back);
-    case policy::partial: return whole_gap ? run(partial_policies{}) : run(with_first_chunk<partial_policies>{});
+    case policy::partial:
+      if (!settings.plans.is_default()) return run_chosen(partial_policies{});
+      return whole_gap ? run(partial_policies{}) : run(with_first_chunk<partial_policies>{});
     case policy::partial_cache:
+      if (!settings.plans.is_default()) return run_chosen(partial_cache_policies{});
       return whole_gap ? run(partial_cache_policies{}) : run(with_first_chunk<partial_cache_policies>{});
     case policy::unlimited: break;
   }

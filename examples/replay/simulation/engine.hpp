@@ -4,6 +4,7 @@
 #define PAVE_REPLAY_ENGINE_HPP
 
 #include "simulation/cost_model.hpp"
+#include "simulation/plan_choice.hpp"
 #include "traces/trace.hpp"
 
 #include <cstdint>
@@ -34,6 +35,7 @@ struct engine_settings {
   std::int64_t reserve_blocks = 0;      ///< what a resumed request must leave available
   std::int64_t watermark_blocks = 0;    ///< what every request that comes in must leave available
   gate resume_gate = gate::whole_gap;
+  plan_choice plans;            ///< of `policy::partial` and `policy::partial_cache`
   bool keeps_timeline = false;  ///< whether the outcome has the state after each step
 };
 

@@ -3,6 +3,8 @@
 #ifndef PAVE_REPLAY_POLICIES_HPP
 #define PAVE_REPLAY_POLICIES_HPP
 
+#include "simulation/plan_choice.hpp"
+
 #include <pave/pave.hpp>
 
 namespace replay {
@@ -25,6 +27,28 @@ template <class Policies>
 struct with_first_chunk : Policies {
   struct tracker : Policies::tracker {
     using resume_gate = pave::first_chunk;
+  };
+};
+
+/// `whole_gap` or `first_chunk`, chosen when the program runs.
+struct chosen_gate {
+  bool is_whole_gap = true;
+
+  [[nodiscard]] constexpr pave::token_count must_fit(pave::token_count remaining, pave::token_count chunk) const {
+    return is_whole_gap ? remaining : chunk;
+  }
+  [[nodiscard]] constexpr pave::token_count allocates(pave::token_count remaining, pave::token_count chunk) const {
+    return is_whole_gap ? remaining : chunk;
+  }
+};
+static_assert(pave::is_resume_gate_v<chosen_gate>);
+
+/// pave with plans of another kind.
+template <class Policies, class Order>
+struct with_chosen_plans : Policies {
+  using planner = chosen_plans<Order>;
+  struct tracker : Policies::tracker {
+    using resume_gate = chosen_gate;
   };
 };
 
