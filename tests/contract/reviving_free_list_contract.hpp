@@ -190,7 +190,7 @@ void check_reviving_free_list() {
     const auto before = face(pool, notes);
     std::vector<pave::block_id> fresh(3);
     const std::vector<pave::kept_block> three{notes[3], notes[0], notes[2]};
-    CHECK(pool.acquire(three, fresh).code() == pave::errc::shortage);
+    CHECK(pool.acquire(three, fresh).code() == pave::errc::never_fits);
     CHECK(face(pool, notes) == before);
     REQUIRE(pool.acquire({three.data(), 1}, {fresh.data(), 1}));
     REQUIRE(twin.acquire({three.data(), 1}, {fresh.data() + 1, 1}));
