@@ -210,11 +210,10 @@ bool waits_for_transfer_and_step() {
   pool.resize(2).value();
   good = holds(pool.available() == 2 && pool.fenced() == 0, "and come, and one goes") && good;
   std::array<std::uint32_t, 3> scratch{};
-  const auto audited =
-      pool.audit(pave::no_tables(), scratch, [&](const pave::finding& found) {
-        std::array<char, 128> room{};
-        good = holds(false, pave::to_words(found, room));
-      });
+  const auto audited = pool.audit(pave::no_tables(), scratch, [&](const pave::finding& found) {
+    std::array<char, 128> room{};
+    good = holds(false, pave::to_words(found, room));
+  });
   good = holds(audited && *audited == 0, "an audit finds nothing") && good;
   good = holds(log.seen() == 8 && log[7].kind == pave::event_kind::resized, "the log has all that happened") && good;
   return holds(pave::as_integers(pave::span<const pool_type::id_type>(blocks))[2] == 2, "ids are integers") && good;
