@@ -14,8 +14,9 @@
 // before it here:
 //
 //   config  units  span  result  layout      words
-//   policy/*  candidates                     what can be exchanged
+//   candidates  policy/*                     what can be exchanged
 //   pool ─▶ planner ─▶ tracker ─▶ cache      what does the work
+//   victim_index                             for the planner, where there are many candidates
 #ifndef PAVE_PAVE_HPP
 #define PAVE_PAVE_HPP
 
@@ -29,5 +30,6 @@
 #include <pave/span.hpp>
 #include <pave/tracker.hpp>
 #include <pave/units.hpp>
+#include <pave/victim_index.hpp>
 
 #endif
