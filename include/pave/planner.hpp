@@ -4,6 +4,7 @@
 #define PAVE_PLANNER_HPP
 
 #include <pave/candidates.hpp>
+#include <pave/detail/bundles.hpp>
 #include <pave/detail/cheapest_cuts.hpp>
 #include <pave/detail/detect.hpp>
 #include <pave/detail/victim_scan.hpp>
@@ -33,6 +34,18 @@ struct planner_policies {
   using restore_cost = recompute_cost;
 };
 
+namespace detail {
+template <class Policies>
+constexpr bool is_whole_planner_bundle() noexcept {
+  static_assert(has_planner_slots_v<Policies>,
+                "pave: an eviction_planner takes a bundle of its policies: derive from planner_policies, and name in "
+                "it what is to change");
+  return has_planner_slots_v<Policies>;
+}
+template <class Policies>
+using planner_bundle_or_default = std::conditional_t<is_whole_planner_bundle<Policies>(), Policies, planner_policies>;
+}  // namespace detail
+
 /// @brief Who may be asked to give up blocks.
 enum class victims : std::uint8_t {
   parked_then_running,  ///< a running sequence asks: parked ones are used up before one is stopped
@@ -58,9 +71,10 @@ struct plan {
 /// @threadsafety const members from any thread
 template <class Policies = planner_policies>
 class eviction_planner {
-  using demand_type = typename Policies::demand;
-  using cut_shape_type = typename Policies::cut_shape;
-  using restore_cost_type = typename Policies::restore_cost;
+  using bundle = detail::planner_bundle_or_default<Policies>;
+  using demand_type = typename bundle::demand;
+  using cut_shape_type = typename bundle::cut_shape;
+  using restore_cost_type = typename bundle::restore_cost;
 
   static_assert(detail::is_detected_as_v<bool, detail::demand_whole_victims, demand_type>,
                 "pave: a demand policy needs `static constexpr bool whole_victims`");
@@ -72,7 +86,7 @@ class eviction_planner {
                 "pave: a restore_cost policy needs `double cost(token_range positions) const`");
 
  public:
-  using victim_order = typename Policies::victim_order;
+  using victim_order = typename bundle::victim_order;
   /// Whether it asks victim after victim, in an order that a `victim_index` can keep.
   static constexpr bool orders_victims = !detail::wants_cheapest_plan_v<victim_order>;
   static constexpr bool spares_requester = demand_type::spares_requester;
