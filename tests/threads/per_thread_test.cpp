@@ -164,14 +164,57 @@ TEST_CASE("per_thread: allocate gives all that was asked, wherever the blocks ar
   }
 }
 
-TEST_CASE("per_thread: a handle gets back first what it released last", "[pool][threads]") {
-  pool_type pool = pool_of(100);
+TEST_CASE("per_thread: a block comes back to the handle that took its neighbours, whoever releases it",
+          "[pool][threads]") {
+  pool_type pool = pool_of(1000);
   handle_type a = pool.local().value(), b = pool.local().value();
   const auto first = take(a, 10), second = take(b, 10);
   REQUIRE(b.release(first));
-  REQUIRE(a.release(second));
-  CHECK(sorted(pave_tests::values(take(a, 10))) == sorted(pave_tests::values(second)));
-  CHECK(sorted(pave_tests::values(take(b, 10))) == sorted(pave_tests::values(first)));
+  REQUIRE(pool.release(second));
+  CHECK(sorted(pave_tests::values(take(a, 10))) == sorted(pave_tests::values(first)));
+  CHECK(sorted(pave_tests::values(take(b, 10))) == sorted(pave_tests::values(second)));
+}
+
+TEST_CASE("per_thread: blocks that are mixed over two handles come together again as they are released",
+          "[pool][threads]") {
+  // Nine tenths are held. One handle has had all of them, in any order; or they are new, and two have some of the same.
+  const bool is_new = GENERATE(true, false);
+  constexpr std::size_t size = 4096, of_each = size * 9 / 20, in_a_line = 16;
+  pave_tests::random_source random(1);
+  const auto shuffle = [&](std::vector<block_id>& blocks) {
+    for (std::size_t i = blocks.size(); i > 1; --i) std::swap(blocks[i - 1], blocks[random.index(i)]);
+  };
+  pool_type pool = pool_of(size, 16);
+  std::vector<handle_type> handles;
+  while (handles.size() < 2) handles.push_back(pool.local().value());
+  if (!is_new) {
+    auto all = take(handles[0], size);
+    shuffle(all);
+    REQUIRE(handles[0].release(all));
+  }
+  std::vector<std::vector<block_id>> held(2, std::vector<block_id>(of_each));
+  for (std::size_t i = 0; i < of_each; ++i) {
+    for (const std::size_t k : {0U, 1U}) REQUIRE(handles[k].allocate({&held[k][i], 1}));
+  }
+  for (int turns = 0; turns < 20; ++turns) {
+    for (auto& blocks : held) shuffle(blocks);
+    for (std::size_t i = 0; i < of_each; ++i) {
+      for (const std::size_t k : {0U, 1U}) {
+        REQUIRE(handles[k].release({&held[k][i], 1}));
+        REQUIRE(handles[k].allocate({&held[k][i], 1}));
+      }
+    }
+  }
+  std::vector<std::size_t> holder(size / in_a_line, 2);
+  std::size_t mixed = 0;
+  for (const std::size_t k : {0U, 1U}) {
+    for (const block_id block : held[k]) {
+      std::size_t& other = holder[block.index() / in_a_line];
+      mixed += other == 1 - k ? 1U : 0U;
+      other = k;
+    }
+  }
+  CHECK(mixed == 0);
 }
 
 TEST_CASE("per_thread: more blocks than an account holds come back whole", "[pool][threads]") {

@@ -4,6 +4,7 @@
 #define PAVE_DETAIL_BUFFER_HPP
 
 #include <pave/config.hpp>
+#include <pave/detail/cache_line.hpp>
 #include <pave/span.hpp>
 
 #include <algorithm>
@@ -40,6 +41,7 @@ class zero_on_move {
   Number value_{};
 };
 
+/// It begins on a cache line, so that it is known which of its elements share one.
 template <class Element>
 class buffer {
  public:
@@ -53,23 +55,24 @@ class buffer {
   }
   buffer(const buffer&) = delete;
   buffer& operator=(const buffer&) = delete;
-  ~buffer() { delete[] data_; }
+  ~buffer() { give_back(data_); }
 
   /// Takes memory for `size` elements where there are fewer; those that were there stay, the others have their default
   /// value.
   /// @return false where the host refuses; the buffer is then as it was
   [[nodiscard]] bool reserve(std::size_t size) noexcept {
     static_assert(std::is_nothrow_default_constructible_v<Element>, "pave: a buffer's elements cannot fail");
+    static_assert(std::is_trivially_destructible_v<Element>, "pave: a buffer's elements are given back as they are");
     if (size > (std::numeric_limits<std::size_t>::max)() / 2 / sizeof(Element)) return false;
     if (data_ != nullptr && size <= size_) return true;
-    auto* data = new (std::nothrow) Element[size]();
+    auto* data = new (std::align_val_t{cache_line}, std::nothrow) Element[size]();
     if (data == nullptr) return false;
     if constexpr (std::is_nothrow_move_assignable_v<Element>) {
       std::move(data_, data_ + size_, data);
     } else {
       PAVE_ASSERT(data_ == nullptr);  // atomics, for one, stay where they are
     }
-    delete[] data_;
+    give_back(data_);
     data_ = data;
     size_ = size;
     return true;
@@ -95,6 +98,8 @@ class buffer {
   [[nodiscard]] span<Element> all() noexcept { return {data_, size_}; }
 
  private:
+  static void give_back(Element* data) noexcept { ::operator delete[](data, std::align_val_t{cache_line}); }
+
   Element* data_ = nullptr;
   std::size_t size_ = 0;
 };

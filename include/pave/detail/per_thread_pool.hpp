@@ -30,8 +30,9 @@ namespace pave {
 inline namespace v0 {
 
 /// @brief A pool that several threads use at the same time, each best through a handle of its own, `local()`. It is
-/// lock-free: a thread that is stopped in the midst of a call holds up no other. A handle prefers the blocks that it
-/// gave back; it finds those of all others too, so that an allocation which fits succeeds.
+/// lock-free: a thread that is stopped in the midst of a call holds up no other. A handle prefers blocks whose
+/// neighbours it took, and gets them back whoever releases them, so that handles keep to cache lines of their own; it
+/// finds all other blocks too, so that an allocation which fits succeeds.
 ///
 /// Calls of several threads do what they would do one after the other, each at some instant while it runs, as long as
 /// each names only blocks whose holder it is. Of the others: a block never gets more or less holders than the calls
@@ -69,7 +70,7 @@ class block_pool<Policies, basic_per_thread<Atomics>> {
   /// @brief Makes a pool, all of it available. The only call that takes memory.
   /// @error `invalid_argument`: fewer than 1 block, or more than an id can name; fewer than 1 thread, or more than 64
   /// @error `out_of_memory`
-  /// @complexity linear in the blocks; 8 bytes a block
+  /// @complexity linear in the blocks; 8 bytes a block, and one for each 32
   [[nodiscard]] static result<block_pool> create(const pool_options& options) noexcept {
     constexpr block_count most = (std::numeric_limits<std::int32_t>::max)();
     if (options.blocks < 1 || options.first_block < 0 || options.first_block > most ||
@@ -145,7 +146,8 @@ class block_pool<Policies, basic_per_thread<Atomics>> {
   static constexpr std::uint64_t all_open = ~std::uint64_t{0};
 
   [[nodiscard]] bool in_range(block_id block) const noexcept {
-    return block.value() >= first_.value() && block.value() - first_.value() < capacity_.get().value();
+    return static_cast<std::uint64_t>(block.value() - first_.value()) <
+           static_cast<std::uint64_t>(capacity_.get().value());
   }
   /// The same block, counted from 0.
   [[nodiscard]] block_id inner(block_id block) const noexcept { return block.value() - first_.value(); }
@@ -190,12 +192,15 @@ class block_pool<Policies, basic_per_thread<Atomics>> {
       return errc::not_held;
     }
     typename stacks_type::chain freed;
+    std::size_t count = 0;
     for (const block_id block : blocks) {
-      if (holders_.drop_marked(inner(block))) stacks_.add(freed, inner(block));
+      if (!holders_.drop_marked(inner(block))) continue;
+      stacks_.add(freed, inner(block));
+      ++count;
     }
-    if (freed.size == 0) return {};
-    stacks_.push(place, freed);
-    credits_.give(place, freed.size);
+    if (count == 0) return {};
+    stacks_.push(freed);
+    credits_.give(place, count);
     return {};
   }
 
@@ -211,7 +216,7 @@ class block_pool<Policies, basic_per_thread<Atomics>> {
   detail::buffer<typename Atomics::template atomic<std::uint64_t>> open_;  // a bit a handle: in use, or beyond them
 };
 
-/// @brief A thread's way into the pool. What it releases it gets back first, without a look at what others do.
+/// @brief A thread's way into the pool. Of what it took it gets back first what was released last, by whomever.
 /// @pre the pool outlives it, and is not moved while it lives
 /// @threadsafety one thread at a time; several handles at the same time
 template <class Policies, class Atomics>
@@ -237,7 +242,7 @@ class block_pool<Policies, basic_per_thread<Atomics>>::local_handle {
   /// @pre the handle was not moved away, here and below
   /// @error `shortage`, with the blocks that were missing at some instant during the call
   /// @error `never_fits`, with the blocks beyond the capacity. `out` is then untouched
-  /// @complexity linear in the blocks given; and in the threads, where this one has released too few
+  /// @complexity linear in the blocks given; and in the threads, where too few of its own are free
   result<void> allocate(span<block_id> out) noexcept { return pool_->allocate_at(place_, out); }
 
   /// @brief Adds a holder to each of `blocks`, or to none; a block named twice gets two.

@@ -93,7 +93,7 @@ std::size_t explore_stack() {
                          shared->stacks.pop(0, {shared->second.data() + 1, 1});
                          typename stacks_type::chain back;
                          shared->stacks.add(back, shared->second[0]);
-                         shared->stacks.push(0, back);
+                         shared->stacks.push(back);
                        }};
     program.check = [=] {
       const pave::block_id taken = shared->second[1];

@@ -194,6 +194,31 @@ TEST_CASE("explored: blocks go around between two threads", "[explored]") {
   });
 }
 
+TEST_CASE("explored: a release to the stacks of two handles gives all its blocks at once", "[explored]") {
+  const std::size_t wanted = GENERATE(1U, 2U, 3U);
+  explore_all(5, 64, 1, [&](const world_pointer& world) {
+    auto& a = world->handle(0);
+    const block_list held = world->hold(0, 32);  // the words of 32 blocks share a cache line
+    block_list others(32);
+    world->pool().allocate(others).value();
+    world->pool().release({others.data(), 1}).value();
+    return scene{{[=, &a] {
+                    world->release(a, {held[0], others[1]});
+                  },
+                  [=] { world->allocate(world->pool(), wanted); }}};
+  });
+}
+
+TEST_CASE("explored: a block goes back to a handle that allocates", "[explored]") {
+  const std::size_t wanted = GENERATE(1U, 2U);
+  explore_all(5, 2, 2, [&](const world_pointer& world) {
+    auto &a = world->handle(0), &b = world->handle(1);
+    const block_list held = world->hold(0, 2);
+    a.release({held.data(), 1}).value();
+    return scene{{[=, &a] { world->allocate(a, wanted); }, [=, &b] { world->release(b, {held[1]}); }}};
+  });
+}
+
 TEST_CASE("explored: what is available is never promised twice", "[explored]") {
   SECTION("while all is taken") {
     explore_all(44, 2, 1, [](const world_pointer& world) {
