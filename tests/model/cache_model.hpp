@@ -26,6 +26,7 @@ struct model_options {
                reserve = 0, watermark = 0;
   bool whole_gap = true;       // the resume gate
   bool whole_victims = false;  // the baseline's demand
+  bool largest_first = false;  // the order of victims; otherwise the least important
   bool keeps_content = false;  // of free blocks, the one that came free longest ago first to go
   bool delays = false;         // a released block is on its way until the last step that used it is done
 };

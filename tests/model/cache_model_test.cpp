@@ -28,6 +28,12 @@ struct whole_sequence_policies : pave::cache_policies {
   };
 };
 
+struct largest_policies : pave::cache_policies {
+  struct planner : pave::planner_policies {
+    using victim_order = pave::largest;
+  };
+};
+
 struct keep_policies : pave::cache_policies {
   using pool = pave_tests::keeping<>;
 };
@@ -93,6 +99,7 @@ void random_rounds() {
     options.delays = Policies::pool::fence::delays;
     options.whole_gap = std::is_same_v<typename Policies::tracker::resume_gate, pave::whole_gap>;
     options.whole_victims = std::is_same_v<typename Policies::planner::demand, pave::whole_sequence>;
+    options.largest_first = std::is_same_v<typename Policies::planner::victim_order, pave::largest>;
     pave_tests::cache_walk<Policies> walk(options, seed);
     walk.wander(calls_of_a_round);
     walk.go_on_until_all_is_done();
@@ -108,6 +115,10 @@ TEST_CASE("kv_cache: any stream of calls does what a plain model does, and no at
 
 TEST_CASE("kv_cache: so it is where a restore begins with what its first chunk needs", "[cache][model]") {
   random_rounds<first_chunk_policies>();
+}
+
+TEST_CASE("kv_cache: so it is where those that hold the most give first", "[cache][model]") {
+  random_rounds<largest_policies>();
 }
 
 TEST_CASE("kv_cache: so it is with the baseline, whose victims give up all, and whose plans report their excess",

@@ -97,8 +97,10 @@ inline model_plan plan_for(cache_model& model,
   for (const auto& [arrival, s] : model.sequences) {
     if (cache_model::more_important(requester, s) && !(parked_only && s.runs_now())) victims.push_back(&s);
   }
-  std::sort(victims.begin(), victims.end(), [](const model_sequence* a, const model_sequence* b) {
-    return a->runs_now() != b->runs_now() ? b->runs_now() : cache_model::more_important(*b, *a);
+  std::sort(victims.begin(), victims.end(), [&](const model_sequence* a, const model_sequence* b) {
+    if (a->runs_now() != b->runs_now()) return b->runs_now();
+    if (model.options.largest_first && a->held() != b->held()) return b->held() < a->held();
+    return cache_model::more_important(*b, *a);
   });
   model_plan plan;
   letting_go all(model, found);
