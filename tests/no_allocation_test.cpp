@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <limits>
 #include <new>
+#include <vector>
 
 // It is there before any of the operators below is called.
 pave_tests::memory_watch pave_tests::watch;
@@ -209,6 +210,43 @@ TEST_CASE("block_pool: no call of a per_thread pool, or of its handles, takes me
   REQUIRE(pool.available() == 600);
 }
 
+TEST_CASE("eviction_planner: no plan takes memory, by price, by looking at all, or by an index", "[planner][memory]") {
+  struct by_price : pave::planner_policies {
+    using victim_order = pave::cheapest_restore;
+    using cut_shape = pave::cheapest_range;
+  };
+  std::vector<pave::block_table_candidates<>::row> rows;
+  std::vector<std::int32_t> table;
+  for (std::int32_t i = 0; i < 100; ++i) {
+    rows.push_back({{i, static_cast<std::uint64_t>(i)}, 20, i % 3 == 0, 20 * 16 - i % 16});
+    for (std::int32_t at = 0; at < 20; ++at) table.push_back(i * 20 + at);
+  }
+  const std::vector<std::uint32_t> holders(table.size(), 1);
+  const pave::block_table_candidates<> view(rows, table.data(), 20, holders);
+  std::vector<pave::basic_cut<std::size_t>> room(rows.size());
+  std::vector<std::uint32_t> scratch(rows.size());
+  auto index = pave::victim_index<>::create(rows.size()).value();
+  const pave::rank requester{-1, 0};
+  bool all_made = true;
+  {
+    const watched memory;
+    for (std::size_t i = 0; i < rows.size(); ++i) index.insert(view, i).value();
+    for (const std::int64_t shortage : {1, 5, 64, 300, 1900}) {
+      pave::basic_cut_list<std::size_t> cuts(room);
+      const auto from = pave::victims::parked_then_running;
+      all_made = pave::eviction_planner<by_price>()(view, requester, shortage, from, cuts, scratch) && all_made;
+      all_made = pave::eviction_planner<>()(view, requester, shortage, from, cuts, scratch) && all_made;
+      all_made = pave::eviction_planner<>()(view, index, requester, shortage, from, cuts) && all_made;
+    }
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      index.refresh(view, i).value();
+      index.erase(view, i).value();
+    }
+  }
+  REQUIRE(all_made);
+  REQUIRE(watch.asked == 0);
+}
+
 TEST_CASE("create: where memory is refused, all that was taken is given back", "[cache][pool][tracker][memory]") {
   SECTION("kv_cache") {
     require_all_is_given_back([] { return pave::kv_cache<>::create(options_of_cache()).code(); });
@@ -222,6 +260,10 @@ TEST_CASE("create: where memory is refused, all that was taken is given back", "
   }
   SECTION("restore_tracker") {
     require_all_is_given_back([] { return pave::restore_tracker<>::create({8, 100}).code(); });
+    require_all_is_given_back([] { return pave::restore_tracker<>::create({8, 100, 4}).code(); });
+  }
+  SECTION("victim_index") {
+    require_all_is_given_back([] { return pave::victim_index<>::create(8).code(); });
   }
 }
 

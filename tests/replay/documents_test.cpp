@@ -7,7 +7,10 @@
 #include "support/data.hpp"
 #include "traces/trace.hpp"
 
+#include <pave/planner.hpp>
+
 #include <cstddef>
+#include <cstdint>
 #include <cstdio>
 #include <fstream>
 #include <iterator>
@@ -56,11 +59,16 @@ std::string with_unit(const std::optional<double>& value, const char* form) {
   return text;
 }
 
-replay::summary replayed(policy which, const std::vector<replay::request>& requests, double rate, int percent) {
+replay::summary replayed(policy which,
+                         const std::vector<replay::request>& requests,
+                         double rate,
+                         int percent,
+                         const replay::plan_choice& plans = {}) {
   const replay::fitted_costs& found = *replay::find_costs("llama-2-13b", "a100");
   replay::engine_settings settings;
   settings.pool_blocks = found.costs.kv_tokens / settings.tokens_per_block;
   settings.watermark_blocks = settings.pool_blocks * percent / 100;
+  settings.plans = plans;
   replay::objectives bounds;
   bounds.tpot_ms = {75};
   return replay::summarize(replay::run_engine(which, requests, 1 / rate, settings, found.costs, {}), bounds);
@@ -81,6 +89,14 @@ std::string text_of(const char* document) {
   return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 
+/// The beginning of the trace; nothing, and a word about it, where the trace is not there.
+std::vector<replay::request> conversation() {
+  const auto path = pave_tests::data_file("AzureLLMInferenceTrace_conv.csv");
+  if (path) return replay::read_trace(*path, 6000);
+  WARN("skipped: AzureLLMInferenceTrace_conv.csv is not there; PAVE_DATA_DIR names its folder");
+  return {};
+}
+
 bool same_in_the_table(const replay::summary& a, const replay::summary& b) {
   return row_of("", "", a) == row_of("", "", b);
 }
@@ -88,12 +104,8 @@ bool same_in_the_table(const replay::summary& a, const replay::summary& b) {
 }  // namespace
 
 TEST_CASE("README.md and docs/replay.md show what the replay of Azure Conversation gives", "[replay][documents]") {
-  const auto path = pave_tests::data_file("AzureLLMInferenceTrace_conv.csv");
-  if (!path) {
-    WARN("skipped: AzureLLMInferenceTrace_conv.csv is not there; PAVE_DATA_DIR names its folder");
-    return;
-  }
-  const std::vector<replay::request> requests = replay::read_trace(*path, 6000);
+  const std::vector<replay::request> requests = conversation();
+  if (requests.empty()) return;
   std::string table;
   std::string at_rate_0_50;
   for (const char* rate : {"0.40", "0.45", "0.50", "0.70"}) {
@@ -112,4 +124,60 @@ TEST_CASE("README.md and docs/replay.md show what the replay of Azure Conversati
   CHECK(text_of("docs/replay.md").find("|\n" + table + "\n") != std::string::npos);
   INFO("README.md has to show\n" << at_rate_0_50);
   CHECK(text_of("README.md").find("|\n" + at_rate_0_50 + "\n") != std::string::npos);
+}
+
+TEST_CASE("README.md shows what a gap costs, and where", "[replay][documents]") {
+  const replay::step_costs& fitted = replay::find_costs("llama-2-13b", "a100")->costs;
+  const pave::recompute_cost cost{fitted.prefill_base, fitted.prefill_per_token, fitted.prefill_attention};
+  const std::string text = text_of("README.md");
+  for (const std::int64_t context : {1024, 4096, 16384, 32768, 65536, 131072}) {
+    // One that has just these tokens, in blocks of its own.
+    const pave::block_table_candidates<>::row rows[] = {{{1, 1}, static_cast<std::int32_t>(context / 16)}};
+    std::vector<std::int32_t> table(static_cast<std::size_t>(context / 16));
+    for (std::size_t i = 0; i < table.size(); ++i) table[i] = static_cast<std::int32_t>(i);
+    const std::vector<std::uint32_t> holders(table.size(), 1);
+    const pave::block_table_candidates<> view(rows, table.data(), table.size(), holders);
+    const auto price = [&](const pave::shaped_cut& cut) {
+      return cost.cost({cut.blocks.first.value() * 16, cut.blocks.last.value() * 16});
+    };
+    const double tail = price(pave::tail::cut(view, 0, 64));
+    const double cheapest = price(pave::cheapest_range::cut(view, cost, 0, 64));
+    char row[128];
+    std::snprintf(row, sizeof row, "| %s | %.0f | %.0f | %.1f × |", grouped(static_cast<double>(context)).c_str(), tail,
+                  cheapest, tail / cheapest);
+    CAPTURE(std::string(row));
+    CHECK(text.find(row) != std::string::npos);
+  }
+}
+
+TEST_CASE("docs/replay.md shows what other plans do", "[replay][documents]") {
+  using replay::demand_choice;
+  using replay::order_choice;
+  using replay::shape_choice;
+  const std::vector<replay::request> requests = conversation();
+  if (requests.empty()) return;
+  const struct {
+    const char* name;
+    replay::plan_choice plans;
+  } all[] = {
+      {"default", {}},
+      {"`--cut-shape cheapest_range`", {order_choice::least_important, shape_choice::cheapest_range}},
+      {"`--victim-order most_slack`", {order_choice::most_slack}},
+      {"`--victim-order largest`", {order_choice::largest}},
+      {"`--victim-order cheapest_restore`", {order_choice::cheapest_restore}},
+      {"`--demand ahead=8`", {order_choice::least_important, shape_choice::tail, demand_choice::ahead, 8}},
+      {"`--demand to_watermark=40`",
+       {order_choice::least_important, shape_choice::tail, demand_choice::to_watermark, 40}},
+  };
+  const std::string text = text_of("docs/replay.md");
+  for (const auto& one : all) {
+    const replay::summary s = replayed(policy::partial, requests, 0.5, 0, one.plans);
+    const std::string row = std::string("| ") + one.name + " | " + grouped(static_cast<double>(s.preemptions)) + " | " +
+                            grouped(static_cast<double>(s.blocks_reclaimed)) + " | " +
+                            grouped(static_cast<double>(s.tokens_recomputed)) + " | " +
+                            with_unit(s.restore_latency_ms.mean, "%.0f ms") + " | " +
+                            with_unit(100 * *s.slo[0].share, "%.1f %%") + " |";
+    CAPTURE(row);
+    CHECK(text.find(row) != std::string::npos);
+  }
 }
