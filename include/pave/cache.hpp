@@ -59,9 +59,9 @@ struct kv_cache_options {
   std::size_t pinned_blocks = 256;  ///< of the pool: as in `pool_options`
 };
 
-/// @brief A copy for the engine to make: a sequence is about to write into a block that another one holds, too. All
-/// copies of a step are made before its own work, in the order in which they were given, even where the sequence was
-/// cut or has ended since.
+/// @brief A copy for the engine to make: a sequence is about to write into a block that another one holds, too, or to
+/// rewrite what a step in flight of one that let go of it still uses. All copies of a step are made before its own
+/// work, in the order in which they were given, even where the sequence was cut or has ended since.
 struct block_copy {
   block_id from, to;
   token_count tokens;  ///< at the front of the block; what follows is not read
@@ -282,18 +282,23 @@ class kv_cache {
   }
 
   /// @brief Takes back the tokens from `length` on, in any state: rejected drafts, a shortened prompt. Blocks without
-  /// tokens go. Where the last block that stays is held by others too, what follows cannot be written into it: a fork
-  /// gets a copy of it when it grows; any other sequence lets it go, and its tokens become a gap.
+  /// tokens go. Where the last block that stays is held by others too, or still used by a step in flight of one that
+  /// let go of it, what follows cannot be written into it: a fork gets a copy of it when it grows; any other sequence
+  /// lets it go, and its tokens become a gap.
   /// @error `stale`
   /// @error `invalid_argument`: a negative length, or more than the sequence was to have
   result<void> truncate(sequence_id id, token_count length) noexcept {
+    const result<sequence_progress> before = state_.tracker.progress(id);
     if (const result<void> done = state_.tracker.truncate(id, length); !done) return done;
     state_.steps.trim(id.slot, length);
     row& s = state_.sequences[id.slot];
+    const bool takes_back = length < before->kept;
+    s.rewrites = s.rewrites || takes_back;
     const block_count full = length.value() / state_.tokens_per_block.value();
     state_.lost.truncate(id.slot, full);
     state_.drop_blocks(id.slot, detail::smaller(s.held, blocks_for(length, state_.tokens_per_block)), 0);
-    if (s.held > full && !state_.pool.overwrite(state_.sequences.blocks(id.slot, {full, s.held})[0]) && !s.is_fork) {
+    if (takes_back && s.held > full && !state_.pool.overwrite(state_.sequences.blocks(id.slot, {full, s.held})[0]) &&
+        !s.is_fork) {
       const token_count kept = full.value() * state_.tokens_per_block.value();
       if (const auto start = state_.steps.open_start(id.slot); start) {  // what is not launched is not lost
         state_.tracker.unschedule(id, detail::larger(*start, kept)).value();
@@ -671,7 +676,7 @@ class kv_cache {
     child.held = held;
     child.last_step = state_.last_launched(state_.sequences[parent.slot]);
     child.last_copy = state_.sequences[parent.slot].last_copy;
-    state_.note_writer(child, state_.sequences[parent.slot], end);
+    child.rewrites = state_.sequences[parent.slot].rewrites || state_.steps.open_start(parent.slot).has_value();
     state_.begin_to_share(child);
     state_.begin_to_share(state_.sequences[parent.slot]);
     state_.lost.clear(id.slot);

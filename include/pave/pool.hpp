@@ -180,6 +180,14 @@ class block_pool : detail::pool_contracts<detail::pool_bundle_or_default<Policie
     return in_range(block) ? sharing_.holders(inner(block)) : 0;
   }
 
+  /// @return whether a step that is not done may still use `block`, of a holder that has let go of it, though others
+  ///   hold it: who is left may read it, and write behind what that holder knew, but not rewrite what it did. False
+  ///   where nobody holds it, it is out of range, or the fence never delays
+  [[nodiscard]] bool is_in_use(id_type block) const noexcept {
+    const scope locked(lock_);
+    return is_held(block) && fence_.is_in_use(inner(block));
+  }
+
   // --- threads ---
 
   /// @brief A thread's own way in: only of a pool whose lock is `per_thread`.
@@ -403,11 +411,11 @@ class block_pool : detail::pool_contracts<detail::pool_bundle_or_default<Policie
   }
   /// @brief The only holder of a block is about to write into it: its old content cannot be asked for any more.
   /// @error `not_held`: it is free or out of range
-  /// @error `busy`: others hold it too
+  /// @error `busy`: others hold it too, or `is_in_use` by a step of one that did
   result<void> overwrite(id_type block) noexcept {
     const scope locked(lock_);
     if (!is_held(block)) return errc::not_held;
-    if (sharing_.holders(inner(block)) > 1) return errc::busy;
+    if (sharing_.holders(inner(block)) > 1 || fence_.is_in_use(inner(block))) return errc::busy;
     retention_.renew(inner(block));
     return {};
   }

@@ -9,6 +9,7 @@ class undecided : pave::at_once {
   using at_once::complete;
   using at_once::fenced;
   using at_once::is_fenced;
+  using at_once::is_in_use;
   using at_once::release;
   using at_once::reserve;
   using at_once::used;

@@ -101,6 +101,7 @@ void check_fence_alone() {
           const auto left = random.one_in(2) ? pave::content::worthless : pave::content::worth_keeping;
           fence.used(block, late_goes_first ? last_use : earlier);
           fence.used(block, late_goes_first ? earlier : last_use);
+          expect(fence.is_in_use(block) == (Fence::delays && last_use > step), "is_in_use knows of a held block");
           blocks.release(block, Fence::delays ? last_use : step, left);
           fence.release(block, left, sink);
           expect(blocks.waits(block) == (Fence::delays && last_use > step), "safe at once, if it is");
@@ -131,6 +132,26 @@ void check_fence_alone() {
       fence.complete(step, sink);
       CHECK(given == step - 4);
     }
+  }
+
+  SECTION("a held block is in use until the latest step of those who let go of it is done") {
+    Fence fence;
+    REQUIRE(fence.reserve(3));
+    const auto sink = [](pave::block_id /*block*/, pave::content /*left*/) noexcept {};
+    fence.used(1, 5);
+    fence.used(1, 3);
+    for (std::int64_t step = 2; step < 12; ++step) {
+      fence.complete(step, sink);
+      CHECK(fence.is_in_use(1) == (Fence::delays && step < 5));
+      CHECK_FALSE(fence.is_in_use(0));
+    }
+    fence.used(1, 9);
+    CHECK_FALSE(fence.is_in_use(1));
+    fence.used(1, 13);
+    CHECK(fence.is_in_use(1) == Fence::delays);
+    fence.complete(13, sink);
+    fence.release(1, pave::content::worthless, sink);
+    CHECK_FALSE(fence.is_in_use(1));
   }
 
   SECTION("one that is moved from keeps nothing back") {
@@ -216,6 +237,30 @@ void check_fence() {
       }
       CHECK(pool.available().value() == 4);
     } while (std::next_permutation(order.begin(), order.end()));
+  }
+
+  SECTION("in a pool, what one who let go still uses is not overwritten by whoever holds it") {
+    auto pool = pool_type::create({3}).value();
+    const auto blocks = take(pool, 2);
+    const pave::block_id used = blocks[0];
+    REQUIRE(pool.share({&used, 1}));
+    const auto token = pool.pin({&used, 1}).value();
+    CHECK_FALSE(pool.is_in_use(used));
+    REQUIRE(pool.release({&used, 1}, 2));
+    CHECK(pool.is_in_use(used) == Fence::delays);
+    REQUIRE(pool.unpin(token, 3));
+    for (const std::int64_t step : {1, 2, 3}) {
+      CHECK(pool.is_in_use(used) == Fence::delays);
+      CHECK(pool.overwrite(used).has_value() != Fence::delays);
+      if (Fence::delays) CHECK(pool.overwrite(used).code() == pave::errc::busy);
+      CHECK_FALSE(pool.is_in_use(blocks[1]));
+      CHECK(pool.overwrite(blocks[1]));
+      REQUIRE(pool.complete(step));
+    }
+    CHECK_FALSE(pool.is_in_use(used));
+    CHECK(pool.overwrite(used));
+    REQUIRE(pool.release({&used, 1}, 4));
+    for (const std::int32_t none : {used.value(), 2, 3, -1}) CHECK_FALSE(pool.is_in_use(none));
   }
 
   SECTION("in a pool, a transfer that ends is waited for as a sequence is") {

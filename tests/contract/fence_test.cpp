@@ -57,6 +57,7 @@ class until_done {
   bool is_fenced(pave::block_id block) const {
     return std::any_of(waiting_.begin(), waiting_.end(), [block](const one& each) { return each.block == block; });
   }
+  bool is_in_use(pave::block_id block) const { return done_ < last_use_[block.index()]; }
 
  private:
   struct one {

@@ -74,6 +74,7 @@ class any_pool {
   virtual pool_counts counts() const = 0;
   virtual std::int64_t arriving(std::int64_t by) const = 0;
   virtual std::uint32_t holders(std::int64_t block) const = 0;
+  virtual bool is_in_use(std::int64_t block) const = 0;
 
   /// @param out [out] its size says how many
   virtual answer allocate(block_list& out) = 0;

@@ -366,11 +366,13 @@ class cache_driver {
     model.share_outside(block);
     check();
   }
-  void release_outside(std::int32_t block, pave::content left = pave::content::worth_keeping) {
+  void release_outside(std::int32_t block,
+                       std::int64_t last_use = 0,
+                       pave::content left = pave::content::worth_keeping) {
     const std::vector<pave::block_id> blocks{block};
-    cache_.pool().release(blocks, {}, left).value();
-    twin_.pool().release(blocks, {}, left).value();
-    model.release_outside(block, left == pave::content::worth_keeping);
+    cache_.pool().release(blocks, last_use, left).value();
+    twin_.pool().release(blocks, last_use, left).value();
+    model.release_outside(block, last_use, left == pave::content::worth_keeping);
     check();
   }
   void allocate_outside(std::int64_t count) {

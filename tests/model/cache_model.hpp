@@ -93,15 +93,22 @@ class cache_model {
     while (by < last_begun && available() + arriving(by) - promised < blocks) ++by;
     return by;
   }
-  [[nodiscard]] bool has_other_writer(const model_sequence& s, std::int32_t block) const {
-    return options.delays && block == s.written && s.written_by > last_complete();
+  /// Whether those who let go of a held block may still use it.
+  [[nodiscard]] bool is_in_use(std::int32_t block) const {
+    const auto user = users.find(block);
+    return options.delays && user != users.end() && user->second > last_complete();
   }
-  /// Whether it is to write into a block that others hold, too.
+  /// The last step that has used its blocks when it is cut: the open one does not run it then.
+  [[nodiscard]] std::int64_t last_use_if_cut(const model_sequence& s) const {
+    const bool is_withdrawn = is_open && steps.back().spans.count(s.arrival) != 0 && s.last_run == last_begun;
+    return std::max(is_withdrawn ? s.run_before : s.last_run, s.last_copy);
+  }
+  /// Whether it is to write into a block that others hold, too, or write anew what they still use.
   [[nodiscard]] bool copies(const model_sequence& s, std::int64_t tokens) const {
     const std::int64_t next = s.scheduled / options.tokens_per_block;
     if (!s.is_fork || tokens == 0 || next >= s.held()) return false;
     const std::int32_t block = s.table[static_cast<std::size_t>(next)];
-    return holders()[static_cast<std::size_t>(block)] > 1 || has_other_writer(s, block);
+    return holders()[static_cast<std::size_t>(block)] > 1 || (s.rewrites && is_in_use(block));
   }
   /// How many blocks at the front of a sequence are full of what completed steps have computed.
   [[nodiscard]] std::int64_t full_blocks(const model_sequence& s) const {
@@ -182,10 +189,7 @@ class cache_model {
     s.arrival = arrivals;
     s.last_run = parent.last_run == last_begun && is_open ? parent.run_before : parent.last_run;
     s.run_before = s.promised = 0;
-    if (is_open && parent.last_run == last_begun && end % options.tokens_per_block != 0) {
-      s.written = parent.table[static_cast<std::size_t>(end / options.tokens_per_block)];
-      s.written_by = last_begun;
-    }
+    s.rewrites = parent.rewrites || is_in_open_step;
     s.computed = std::min(s.computed, end);
     s.scheduled = end;
     s.table.resize(static_cast<std::size_t>(std::min(s.held(), blocks_for(end))));
@@ -214,6 +218,8 @@ class cache_model {
 
   void truncate(model_sequence& s, std::int64_t length) {
     settle(s, length);
+    const bool takes_back = length < s.scheduled;
+    s.rewrites = s.rewrites || takes_back;
     tokens_given_up += std::max<std::int64_t>(0, s.reached - std::max(s.scheduled, length));
     s.computed = std::min(s.computed, length);
     s.scheduled = std::min(s.scheduled, length);
@@ -228,9 +234,9 @@ class cache_model {
     drop(s, std::min(s.held(), blocks_for(length)), 0);
     const std::int64_t full = length / options.tokens_per_block;
     s.remembered.erase(s.remembered.lower_bound(full), s.remembered.end());
-    if (s.held() <= full) return;
+    if (!takes_back || s.held() <= full) return;
     const std::int32_t last = s.table.back();  // what follows would be written into it
-    if (holders()[static_cast<std::size_t>(last)] == 1) {
+    if (holders()[static_cast<std::size_t>(last)] == 1 && !is_in_use(last)) {
       content.renew(last);
       stream.spoil(last, length % options.tokens_per_block);
     } else if (!s.is_fork) {
@@ -252,6 +258,7 @@ class cache_model {
     }
     if (is_open && steps.back().spans.count(s.arrival) != 0) {  // it is not run in the open step
       s.last_run = s.last_run == last_begun ? s.run_before : s.last_run;
+      s.rewrites = s.rewrites || s.rewrote;
     }
     withdraw(s, 0);
     lose(s, kept * options.tokens_per_block);
@@ -326,11 +333,15 @@ class cache_model {
     s.is_there.resize(std::max(s.is_there.size(), size));
     s.losses.resize(std::max(s.losses.size(), size));
     if (tokens == 0) return;
-    if (s.is_fork && span.first % options.tokens_per_block != 0) {
+    if (s.is_fork && s.rewrites && span.first % options.tokens_per_block != 0) {
       content.renew(s.table[static_cast<std::size_t>(span.first / options.tokens_per_block)]);
     }
-    if (s.last_run != last_begun) s.run_before = s.last_run;
+    if (s.last_run != last_begun) {
+      s.run_before = s.last_run;
+      s.rewrote = s.rewrites;
+    }
     s.last_run = last_begun;
+    s.rewrites = false;
     auto& spans = steps.back().spans;
     if (spans.count(s.arrival) != 0)
       expect(spans[s.arrival].last == span.first, "a step computes one range of a sequence");
@@ -351,7 +362,7 @@ class cache_model {
 
   void begin() {
     launch();
-    steps.push_back({++last_begun, false, {}, {}, {}});
+    steps.push_back({++last_begun, false, {}, {}, {}, {}});
     keep_to_what_is_there();
     is_open = true;
     is_launched = false;
@@ -368,6 +379,7 @@ class cache_model {
         const auto at = static_cast<std::size_t>(position);
         if (position < span.first) {
           expect(s.is_there[at], "law 7: attention reads no missing token");
+          if (options.delays) steps.back().readers[s.arrival].insert(place_of(s, position));
         } else {
           expect(!s.is_there[at], "law 7: no token is computed twice without being lost, and not found");
           s.is_there[at] = true;
@@ -402,9 +414,10 @@ class cache_model {
     outside.insert(blocks.begin(), blocks.end());
     expect_oldest(blocks);
   }
-  void release_outside(std::int32_t block, bool is_worth_keeping) {
+  /// @param last_use the last step in which others used it
+  void release_outside(std::int32_t block, std::int64_t last_use, bool is_worth_keeping) {
     outside.erase(outside.find(block));
-    let_go(block, 0, is_worth_keeping);
+    let_go(block, last_use, is_worth_keeping);
   }
 
   model_options options;
@@ -429,14 +442,21 @@ class cache_model {
   bool is_open = false, is_launched = false;
 
  private:
-  /// Where steps in flight run beside each other, only one sequence writes a position.
+  /// Where a position of a sequence is: a block, and the place in it.
+  [[nodiscard]] std::pair<std::int32_t, std::int64_t> place_of(const model_sequence& s, std::int64_t position) const {
+    return {s.table[static_cast<std::size_t>(position / options.tokens_per_block)],
+            position % options.tokens_per_block};
+  }
+  /// Where steps in flight run beside each other, only one sequence writes a position, and none that another one reads.
   void expect_only_writer(const model_sequence& s, std::int64_t position) {
-    const std::int32_t block = s.table[static_cast<std::size_t>(position / options.tokens_per_block)];
-    const auto place = std::make_pair(block, position % options.tokens_per_block);
+    const auto place = place_of(s, position);
     for (const model_step& step : steps) {
       const auto writer = step.writers.find(place);
       expect(!options.delays || writer == step.writers.end() || writer->second == s.arrival,
              "law 8: no two sequences write the same place at the same time");
+      for (const auto& [reader, places] : step.readers) {
+        expect(reader == s.arrival || places.count(place) == 0, "law 8: no place is written that another one reads");
+      }
     }
     steps.back().writers[place] = s.arrival;
   }

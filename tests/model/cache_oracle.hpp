@@ -170,9 +170,12 @@ inline model_plan plan_with_copy(cache_model& model,
   if (!copies || shortage <= 0) return plan;
   if (model.options.whole_victims && !parked_only) return plan;  // who asks gives up all, too
   const auto written = static_cast<std::size_t>(s.scheduled / model.options.tokens_per_block);
-  if (model.has_other_writer(s, s.table[written])) return plan;
+  if (s.rewrites && model.is_in_use(s.table[written])) return plan;
   const std::vector<const model_sequence*> sharers = cuttable_sharers(model, s, parked_only);
-  if (sharers.empty()) return plan;
+  const bool in_flight = std::any_of(sharers.begin(), sharers.end(), [&](const model_sequence* victim) {
+    return model.options.delays && model.last_use_if_cut(*victim) > model.last_complete();
+  });
+  if (sharers.empty() || (s.rewrites && in_flight)) return plan;
   const std::int64_t next = s.scheduled / model.options.tokens_per_block;
   const auto cut_of = [](model_plan& of, const model_sequence* victim) {
     return std::find_if(of.cuts.begin(), of.cuts.end(), [&](const pave::cut& c) { return c.sequence == victim->id; });

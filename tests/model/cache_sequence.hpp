@@ -37,9 +37,9 @@ struct model_sequence {
   std::int64_t last_run = 0, run_before = 0;         // the last steps that have it
   std::int64_t last_copy = 0;                        // the last step that copies into one of its blocks
   std::int64_t promised = 0, promised_by = 0;        // blocks that less important ones do not get
-  std::int32_t written = -1;                         // this block of its own another one may still write,
-  std::int64_t written_by = 0;                       // until this step is done
   bool is_fork = false;                              // may hold what it is to write into with another
+  bool rewrites = false;                             // what it is to write into may have had tokens there
+  bool rewrote = false;                              // so it was before its last step
 
   [[nodiscard]] bool runs_now() const { return state == pave::sequence_state::running; }
   [[nodiscard]] std::int64_t last_use() const { return std::max(last_run, last_copy); }
@@ -51,6 +51,7 @@ struct model_step {
   bool is_done = false;
   std::map<std::int64_t, token_span> spans;                               // by arrival; none is empty
   std::map<std::pair<std::int32_t, std::int64_t>, std::int64_t> writers;  // arrivals, by block and position in it
+  std::map<std::int64_t, std::set<std::pair<std::int32_t, std::int64_t>>> readers;  // places, by arrival
   std::set<std::int32_t> touched;  // blocks that its work reads or writes, as far as it was launched
 };
 

@@ -107,7 +107,7 @@ class cache_walk {
     if (kind < 30) return driver_.begin_step();
     if (kind < 35) return complete();
     if (kind < 37) return model_.launch();
-    if (kind < 38) return fork();
+    if (kind < 38) return random_.one_in(2) ? fork() : fork_in_place_of();
     if (kind < 39) return offer_to(random_id());
     if (kind < 42) return admit_relative();
     if (kind < 45) return truncate();
@@ -164,6 +164,18 @@ class cache_walk {
     const model_sequence* s = model_.find(parent);
     const std::int64_t rank = s == nullptr || random_.one_in(3) ? random_rank() : s->rank;
     for (std::int64_t more = random_.between(1, 2); more > 0; --more) driver_.fork(parent, rank);
+  }
+
+  /// A fork goes on alone, from before what steps in flight still compute of the other one.
+  void fork_in_place_of() {
+    const pave::sequence_id parent = random_id();
+    if (model_.find(parent) == nullptr) return;
+    const pave::sequence_id id = driver_.fork(parent, random_rank());
+    if (random_.one_in(2)) driver_.end(parent, true);
+    const model_sequence* s = model_.find(id);
+    if (s == nullptr) return;
+    driver_.truncate(id, random_.between(std::max<std::int64_t>(0, s->scheduled - 3), s->goal));
+    if (may_schedule()) static_cast<void>(driver_.grow(id, random_.between(1, 3), everyone()));
   }
 
   void end() {
@@ -262,7 +274,8 @@ class cache_walk {
     if (model_.outside.size() > 3 || (!model_.outside.empty() && random_.one_in(2))) {
       const auto which = static_cast<std::ptrdiff_t>(random_.index(model_.outside.size()));
       const pave::content left = random_.one_in(4) ? pave::content::worthless : pave::content::worth_keeping;
-      return driver_.release_outside(*std::next(model_.outside.begin(), which), left);
+      const std::int64_t last_use = random_.one_in(2) ? random_.between(model_.last_complete(), model_.last_begun) : 0;
+      return driver_.release_outside(*std::next(model_.outside.begin(), which), last_use, left);
     }
     if (random_.one_in(6))
       return driver_.allocate_outside(random_.between(0, random_.one_in(4) ? model_.options.blocks + 2 : 2));

@@ -86,6 +86,7 @@ class pool_adapter final : public any_pool {
   }
   std::int64_t arriving(std::int64_t by) const override { return pool_.arriving(by).value(); }
   std::uint32_t holders(std::int64_t block) const override { return pool_.holders(block); }
+  bool is_in_use(std::int64_t block) const override { return pool_.is_in_use(block); }
 
   answer allocate(block_list& out) override {
     std::vector<id> given = ids_of<id>(out);

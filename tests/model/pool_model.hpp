@@ -133,7 +133,7 @@ class pool_model {
 
   answer overwrite(std::int64_t block) {
     if (holders(block) == 0) return {pave::errc::not_held};
-    if (holders(block) > 1) return {pave::errc::busy};
+    if (holders(block) > 1 || is_in_use(block)) return {pave::errc::busy};
     write(block);
     return {};
   }
@@ -148,10 +148,10 @@ class pool_model {
     const std::int64_t end_before = std::exchange(end_, end);
     for (std::int64_t block = end_before; block < end;) {
       const std::int64_t first = block;
-      while (block < end && !is_in_use(block)) ++block;
+      while (block < end && !is_here(block)) ++block;
       add(first, block);
       capacity_ += block - first;
-      while (block < end && is_in_use(block)) ++block;  // it was to leave, and stays
+      while (block < end && is_here(block)) ++block;  // it was to leave, and stays
     }
     for (std::int64_t block = end; block < end_before; ++block) {
       const auto found = std::find(free_.begin(), free_.end(), block);
@@ -174,6 +174,11 @@ class pool_model {
   [[nodiscard]] std::uint32_t holders(std::int64_t block) const {
     const auto found = held_.find(block);
     return found == held_.end() ? 0 : found->second.sequences + found->second.pins;
+  }
+  /// Whether those who let go of a held block may still use it.
+  [[nodiscard]] bool is_in_use(std::int64_t block) const {
+    const auto found = held_.find(block);
+    return kind_.delays && found != held_.end() && found->second.last_use > done_;
   }
   /// @return the serial number of what is in `block`; 0 where nothing was ever written
   [[nodiscard]] std::uint64_t content(std::int64_t block) const {
@@ -273,7 +278,7 @@ class pool_model {
     lost_.insert(block);
     capacity_ -= 1;
   }
-  [[nodiscard]] bool is_in_use(std::int64_t block) const { return holders(block) != 0 || is_fenced(block); }
+  [[nodiscard]] bool is_here(std::int64_t block) const { return holders(block) != 0 || is_fenced(block); }
   [[nodiscard]] bool are_held(const block_list& blocks) const {
     return std::all_of(blocks.begin(), blocks.end(), [this](std::int64_t block) { return holders(block) > 0; });
   }

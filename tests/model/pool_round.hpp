@@ -130,6 +130,7 @@ class pool_round {
     const answer should = model_.overwrite(block);
     if (choose_.random.one_in(2) && should.code == pave::errc::busy) remember(block);
     expect_answer(pool_->overwrite(block), should, [&] { return twin_->overwrite(block); });
+    if (should) steps_.give_out({block});
     if (should) device_[block] = model_.content(block);
     if (should.code == pave::errc::busy) times_.busy += 1;
   }
@@ -255,6 +256,7 @@ class pool_round {
     expect(pool.arriving(by) == model_.arriving(by), "what is on its way is known by step");
     for (std::int64_t block = -2; block < ids_ + 2; ++block) {
       expect(pool.holders(block) == model_.holders(block), "each block has its holders");
+      expect(pool.is_in_use(block) == model_.is_in_use(block), "a block is known to be in use");
       kept content, twins;
       const answer got = pool.content_of(block, content);
       expect(bool(got) == (model_.holders(block) > 0), "what is held has content, and nothing else");

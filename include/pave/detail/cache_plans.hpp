@@ -159,8 +159,14 @@ class cache_plans {
       if (whole && need.from == victims::parked_then_running) return planned;  // who asks gives up all, too
       const std::uint32_t slot = cache.sequences.slot_at(s.place);
       const block_count next = cache.next_written(slot);
-      if (cache.has_other_writer(s, cache.sequences.blocks(slot, {next, next + 1})[0])) return planned;
+      if (cache.rewrites_in_use(s, cache.sequences.blocks(slot, {next, next + 1})[0])) return planned;
       const holders_of_one<typename state::candidates> others(cache.view(), slot, next, need.from);
+      if constexpr (Pool::delays) {  // what they let go of, their steps in flight still use
+        const auto is_in_flight = [&](std::size_t i) noexcept {
+          return cache.steps.last_complete() < cache.last_use_if_cut(static_cast<std::uint32_t>(i));
+        };
+        if (s.rewrites && others.has(is_in_flight)) return planned;
+      }
       if (!others.may_all_be_cut(cache.pool) || (planned && !others.go_before_more(cuts))) return planned;
       cuts.clear();
       planned = plan{};

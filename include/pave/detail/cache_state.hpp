@@ -110,11 +110,17 @@ struct cache_state {
     if (tracker.knows_gaps()) steps.pass_over(slot, tokens.first);
     steps.enlist(slot, tokens);
     row& s = sequences[slot];
-    if (s.last_step != steps.last_begun()) s.step_before = s.last_step;
+    if (s.last_step != steps.last_begun()) {
+      s.step_before = s.last_step;
+      s.rewrote = s.rewrites;
+    }
     s.last_step = steps.last_begun();
     const block_count first = tokens.first.value() / tokens_per_block.value();
     const bool is_partly_filled = tokens.first != first.value() * tokens_per_block.value();
-    if (s.is_fork && is_partly_filled) pool.overwrite(sequences.blocks(slot, {first, first + 1})[0]).value();
+    if (s.is_fork && s.rewrites && is_partly_filled) {
+      pool.overwrite(sequences.blocks(slot, {first, first + 1})[0]).value();
+    }
+    s.rewrites = false;
   }
   [[nodiscard]] step_id last_use(std::uint32_t slot) const noexcept {
     return larger(sequences[slot].last_step, sequences[slot].last_copy);
@@ -213,6 +219,7 @@ struct cache_state {
     if (const auto start = steps.withdraw(id.slot); start) {
       tracker.unschedule(id, *start).value();
       s.last_step = last_launched(s);
+      s.rewrites = s.rewrites || s.rewrote;
     }
     const std::int64_t each = tokens_per_block.value();
     steps.trim(id.slot, kept.value() * each);
@@ -248,28 +255,22 @@ struct cache_state {
     forks.get() -= s.is_fork ? 1 : 0;
     s.is_fork = false;
   }
-  /// The open step of a sequence may write behind what its fork has of their last block, even after it has ended.
-  void note_writer(row& child, const row& parent, token_count end) const noexcept {
-    const block_count last = end.value() / tokens_per_block.value();
-    const bool is_partly_filled = end != last.value() * tokens_per_block.value();
-    if (is_partly_filled && steps.is_open() && parent.last_step == steps.last_begun()) {
-      child.written = sequences.blocks(sequences.slot_at(child.place), {last, last + 1})[0];
-      child.written_by = steps.last_begun();
-    } else {
-      child.written = parent.written;
-      child.written_by = parent.written_by;
-    }
+  /// Whether a sequence that is to write into this block next would do so where steps in flight still use it, of
+  /// sequences and others that have let go of it. On one stream no step is late.
+  [[nodiscard]] bool rewrites_in_use(const row& s, id_type block) const noexcept {
+    return s.rewrites && pool.is_in_use(block);
   }
-  /// Whether another sequence's step in flight may write into this block, too. One stream has no such steps.
-  [[nodiscard]] bool has_other_writer(const row& s, id_type block) const noexcept {
-    return Pool::delays && block == s.written && steps.last_complete() < s.written_by;
+  /// The last step that uses the blocks of a sequence once it is cut: the open one does not run it then.
+  [[nodiscard]] step_id last_use_if_cut(std::uint32_t slot) noexcept {
+    const row& s = sequences[slot];
+    return larger(steps.open_start(slot) ? last_launched(s) : s.last_step, s.last_copy);
   }
   /// The logical block that a sequence writes next.
   [[nodiscard]] block_count next_written(std::uint32_t slot) const noexcept {
     return tracker.progress(sequences.id(slot))->scheduled.value() / tokens_per_block.value();
   }
   /// Whether a sequence that computes its next `tokens` tokens needs a copy of its last block, since others hold it, or
-  /// still write it.
+  /// their steps in flight still use what it is to rewrite.
   [[nodiscard]] bool copies(std::uint32_t slot, token_count tokens) const noexcept {
     const row& s = sequences[slot];
     if (!s.is_fork || tokens == 0) return false;
@@ -277,7 +278,7 @@ struct cache_state {
     if (s.held <= next) return false;
     const id_type block = sequences.blocks(slot, {next, next + 1})[0];
     if (block == id_type{}) return false;
-    return pool.holders(block) > 1 || has_other_writer(s, block);
+    return pool.holders(block) > 1 || rewrites_in_use(s, block);
   }
 
   void promise(row& s, block_count blocks) noexcept {

@@ -80,6 +80,8 @@ struct pool_contracts {
                 "pave: a fence policy needs `block_count arriving(step_id by) const`");
   static_assert(is_detected_as_v<bool, fence_is_fenced, fence_type>,
                 "pave: a fence policy needs `bool is_fenced(block_id block) const`");
+  static_assert(is_detected_as_v<bool, fence_is_in_use, fence_type>,
+                "pave: a fence policy needs `bool is_in_use(block_id block) const`");
   static_assert(is_detected_as_v<bool, retention_keeps_content, retention_type>,
                 "pave: a retention policy needs `static constexpr bool keeps_content`");
   static_assert(is_detected_as_v<bool, retention_reserve, retention_type>,

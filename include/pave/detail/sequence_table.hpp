@@ -21,16 +21,16 @@ class sequence_table {
  public:
   struct row {
     rank order;
-    block_count held;      // logical blocks [0, held) are in the row,
-    block_count holes;     // but for so many, which are gone: id_type{} is in their place
-    step_id last_step;     // that used them
-    step_id step_before;   // the last one that did so before that
-    step_id last_copy;     // that copies into one of them
-    block_count promised;  // blocks that less important ones do not get
-    step_id promised_by;   // they are there once this step is done
-    Id written;            // this block of its own the sequence that it was forked from may still write,
-    step_id written_by;    // until this step is done
-    bool is_fork = false;  // another sequence may hold the block that it writes next
+    block_count held;       // logical blocks [0, held) are in the row,
+    block_count holes;      // but for so many, which are gone: id_type{} is in their place
+    step_id last_step;      // that used them
+    step_id step_before;    // the last one that did so before that
+    step_id last_copy;      // that copies into one of them
+    block_count promised;   // blocks that less important ones do not get
+    step_id promised_by;    // they are there once this step is done
+    bool is_fork = false;   // another sequence may hold the block that it writes next
+    bool rewrites = false;  // that block may have had tokens where it writes next
+    bool rewrote = false;   // so it was before the last step
     std::uint32_t generation = 0;
     std::uint32_t place = 0;     // among the slots
     std::uint64_t named_by = 0;  // the last commit that named it

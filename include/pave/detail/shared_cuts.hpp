@@ -99,6 +99,13 @@ class holders_of_one {
     });
     return count + 1 == pool.holders(block_of(writer_));
   }
+  /// @return whether one of them is as `is` says, a predicate over slots
+  template <class Is>
+  [[nodiscard]] bool has(Is&& is) const noexcept {
+    bool found = false;
+    each([&](std::size_t i) noexcept { found = found || is(i); });
+    return found;
+  }
   /// @return whether they give up that block before all of these cuts are made: the cuts name each of them, or stop a
   ///   running sequence while they are parked
   [[nodiscard]] bool go_before_more(const cut_list& cuts) const noexcept {

@@ -41,6 +41,8 @@ using fence_arriving = decltype(std::declval<const Policy&>().arriving(step_id{}
 template <class Policy>
 using fence_is_fenced = decltype(std::declval<const Policy&>().is_fenced(block_id{}));
 template <class Policy>
+using fence_is_in_use = decltype(std::declval<const Policy&>().is_in_use(block_id{}));
+template <class Policy>
 using fence_delays = decltype(Policy::delays);
 
 /// Whether a fence says that it delays; one that does not say is refused elsewhere.
@@ -60,6 +62,8 @@ inline constexpr bool fence_delays_v<Policy, std::void_t<fence_delays<Policy>>> 
 /// - `block_count fenced() const`: blocks that were released and are not safe yet
 /// - `block_count arriving(step_id by) const`: how many of these are safe once `by` and all steps before it are done
 /// - `bool is_fenced(block_id) const`: whether a block that nobody holds is one of these
+/// - `bool is_in_use(block_id) const`: whether a step that is not done, of a holder that has let go, may still use a
+///   block that somebody holds
 /// - `static constexpr bool delays`: whether a released block may be safe later than at once
 template <class Policy>
 inline constexpr bool is_fence_v = detail::all({
@@ -71,6 +75,7 @@ inline constexpr bool is_fence_v = detail::all({
     detail::is_detected_as_v<block_count, detail::fence_fenced, Policy>,
     detail::is_detected_as_v<block_count, detail::fence_arriving, Policy>,
     detail::is_detected_as_v<bool, detail::fence_is_fenced, Policy>,
+    detail::is_detected_as_v<bool, detail::fence_is_in_use, Policy>,
 });
 
 #if PAVE_HAS_CONCEPTS
@@ -95,6 +100,7 @@ class at_once {
   [[nodiscard]] static block_count fenced() noexcept { return 0; }
   [[nodiscard]] static block_count arriving(step_id /*by*/) noexcept { return 0; }
   [[nodiscard]] static bool is_fenced(block_id /*block*/) noexcept { return false; }
+  [[nodiscard]] static bool is_in_use(block_id /*block*/) noexcept { return false; }
 };
 static_assert(is_fence_v<at_once>);
 
@@ -150,6 +156,7 @@ class after_step {
     return count;
   }
   [[nodiscard]] bool is_fenced(block_id block) const noexcept { return (words_[block.index()] & on_its_way) != 0; }
+  [[nodiscard]] bool is_in_use(block_id block) const noexcept { return done_ < noted(words_[block.index()]); }
 
  private:
   struct chain {
