@@ -126,7 +126,10 @@ void by_block(benchmark::State& state) {
 
 using function = void (*)(benchmark::State&);
 
-void add(const std::string& name, function run, std::vector<std::int64_t> cuts, std::vector<std::int64_t> requests) {
+void add(const std::string& name,
+         function run,
+         const std::vector<std::int64_t>& cuts,
+         const std::vector<std::int64_t>& requests) {
   benchmark::RegisterBenchmark(name.c_str(), run)->ArgNames({"requests", "cuts"})->ArgsProduct({requests, cuts});
 }
 

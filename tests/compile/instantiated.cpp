@@ -27,6 +27,14 @@ struct locked_pool : pave::pool_policies {
 struct per_thread_pool : pave::pool_policies {
   using lock = pave::per_thread;
 };
+struct priced_planner : pave::planner_policies {
+  using demand = pave::ahead;
+  using victim_order = pave::cheapest_restore;
+  using cut_shape = pave::cheapest_range;
+};
+struct priced_policies : pave::cache_policies {
+  using planner = priced_planner;
+};
 struct eager_tracker : pave::tracker_policies {
   using resume_gate = pave::first_chunk;
 };
@@ -59,11 +67,15 @@ template class pave::block_pool<locked_pool>;
 template class pave::block_pool<per_thread_pool>;
 template class pave::eviction_planner<>;
 template class pave::eviction_planner<baseline_planner>;
+template class pave::eviction_planner<priced_planner>;
+template class pave::victim_index<>;
+template class pave::victim_index<int, pave::most_slack>;
 template class pave::restore_tracker<>;
 template class pave::restore_tracker<eager_tracker>;
 template class pave::kv_cache<>;
 template class pave::kv_cache<baseline_policies>;
 template class pave::kv_cache<keeping_policies>;
+template class pave::kv_cache<priced_policies>;
 
 template class pave::block_pool<waiting_pool>;
 template class pave::block_pool<watched_pool>;

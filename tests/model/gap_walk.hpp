@@ -13,7 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
-#include <map>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -92,7 +92,7 @@ class gap_walk {
   }
   void lengthen(walked_sequence& s, std::int64_t tokens) {
     while (static_cast<std::int64_t>(s.hashes.size()) < tokens) {
-      s.hashes.push_back(mix((s.hashes.empty() ? 1 : s.hashes.back()) + random_.between(0, 1 << 20)));
+      s.hashes.push_back(mix((s.hashes.empty() ? 1U : s.hashes.back()) + random_.index(std::size_t{1} << 20U)));
     }
     s.has.resize(s.hashes.size(), false);
   }
@@ -287,7 +287,6 @@ class gap_walk {
           finish(static_cast<std::size_t>(find(id) - sequences_.data()));
         } else {
           expect(cache_.progress(id)->state == pave::sequence_state::parked, "it waits");
-          drop_nothing_of(id);
         }
         continue;
       }
@@ -307,8 +306,6 @@ class gap_walk {
       run(next->sequence, next->tokens, next->copy);
     }
   }
-  /// Who parks itself keeps what it has in the open step.
-  void drop_nothing_of(pave::sequence_id) {}
   void end_most_important_waiting() {
     std::size_t first = sequences_.size();
     pave::sequence_progress at;

@@ -132,11 +132,11 @@ TEST_CASE("README.md shows what a gap costs, and where", "[replay][documents]") 
   const std::string text = text_of("README.md");
   for (const std::int64_t context : {1024, 4096, 16384, 32768, 65536, 131072}) {
     // One that has just these tokens, in blocks of its own.
-    const pave::block_table_candidates<>::row rows[] = {{{1, 1}, static_cast<std::int32_t>(context / 16)}};
+    const pave::block_table_candidates<>::row one[] = {{{1, 1}, static_cast<std::int32_t>(context / 16)}};
     std::vector<std::int32_t> table(static_cast<std::size_t>(context / 16));
     for (std::size_t i = 0; i < table.size(); ++i) table[i] = static_cast<std::int32_t>(i);
     const std::vector<std::uint32_t> holders(table.size(), 1);
-    const pave::block_table_candidates<> view(rows, table.data(), table.size(), holders);
+    const pave::block_table_candidates<> view(one, table.data(), table.size(), holders);
     const auto price = [&](const pave::shaped_cut& cut) {
       return cost.cost({cut.blocks.first.value() * 16, cut.blocks.last.value() * 16});
     };

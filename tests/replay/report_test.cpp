@@ -69,6 +69,8 @@ TEST_CASE("pave-replay: the JSON has these keys, in this order", "[replay]") {
   results.of.reserve_blocks = 40;
   results.of.watermark_percent = 1.5;
   results.of.watermark_blocks = 58;
+  results.of.plans = {replay::order_choice::most_slack, replay::shape_choice::cheapest_range,
+                      replay::demand_choice::ahead, 4};
   results.slo.tpot_ms = {50};
   results.runs[0].found.slo.pop_back();
   CHECK(replay::to_json(results) == R"({
@@ -82,6 +84,9 @@ TEST_CASE("pave-replay: the JSON has these keys, in this order", "[replay]") {
   "reserve_blocks": 40,
   "watermark_percent": 1.5,
   "watermark_blocks": 58,
+  "victim_order": "most_slack",
+  "cut_shape": "cheapest_range",
+  "demand": "ahead=4",
   "runs": [
     {
       "policy": "whole",

@@ -29,7 +29,7 @@ struct setting {
   std::int64_t reserve_blocks = 0;
   double watermark_percent = 0;
   std::int64_t watermark_blocks = 0;
-  plan_choice plans;  ///< of the partial policies
+  plan_choice plans{};  ///< of the partial policies
 };
 
 struct run {

@@ -31,7 +31,6 @@ block_count audit_holders(const pin_table& pins,
   pins.each_block([&](block_id block) noexcept { named[block.index()] += 1; });
   for (std::size_t table = 0; table < tables.size(); ++table) {
     each_named(tables, table, [&](auto block) noexcept {
-      if (block == decltype(block){}) return;  // a gap
       if (block.index() < named.size() && block_count(block.index()) >= first) {
         named[block.index()] += 1;
       } else {

@@ -24,6 +24,13 @@ struct sequences_as_tables {
     return sequences.blocks(slot, {0, sequences[slot].held});
   }
 };
+/// No block is where a cut left a gap.
+template <class Id, class Visit>
+void each_named(const sequences_as_tables<Id>& tables, std::size_t i, Visit&& visit) noexcept {
+  for (const Id block : tables.blocks(i)) {
+    if (block != Id{}) visit(block);
+  }
+}
 
 }  // namespace detail
 }  // namespace v0
