@@ -375,3 +375,24 @@ TEST_CASE("fork: the rank counts, and among equals who came first", "[cache][for
   REQUIRE(f.cuts.used()[0].sequence == child);
   REQUIRE(f.cuts.used()[0].blocks == pave::block_range{2, 3});
 }
+
+TEST_CASE("fork: what one took back and the other one filled is found by whoever both are cut for", "[cache][fork]") {
+  pave_tests::cache_fixture<pave_tests::keep_policies> f(small(5));
+  const pave::sequence_id other = f.running(-2, 8);
+  const pave::sequence_id parent = f.running(1, 12);
+  const pave::sequence_id child = f.cache.fork(parent, 2).value();
+  std::vector<pave::kept_block> known = f.content(other, 2);
+  known.push_back(f.content(parent, 3)[2]);
+  REQUIRE(f.cache.truncate(child, 10).has_value());
+  REQUIRE(f.cache.park(child).has_value());
+  REQUIRE(f.cache.park(parent).has_value());
+  const pave::sequence_id comes = f.admit(-1, 14);
+  REQUIRE(f.cache.offer_prefix(comes, known).has_value());
+  const pave::restore restored = f.restore().value();
+  REQUIRE(restored.sequence == comes);
+  REQUIRE(restored.found == pave::token_range{0, 12});
+  REQUIRE(f.cuts.used().size() == 2);
+  REQUIRE(f.cuts.used()[1].sequence == child);
+  REQUIRE(f.table(comes)[2] == known[2].block);
+  pave_tests::check_conservation(f.cache.pool());
+}

@@ -263,7 +263,7 @@ class cache_model {
     withdraw(s, 0);
     lose(s, kept * options.tokens_per_block);
     park(s, 0);
-    drop(s, kept, full);
+    drop(s, kept, std::max(kept, full) + (s.is_fork && s.rewrites ? 1 : 0));
     s.promised = 0;
     if (kept == 0) s.is_fork = false;
   }

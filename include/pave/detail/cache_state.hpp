@@ -230,7 +230,8 @@ struct cache_state {
     }
     tracker.park(id, 0).value();
     if (is_end) {
-      drop_blocks(id.slot, kept, full);
+      // Others may have filled what it was to rewrite, and whoever it is cut for may have found that.
+      drop_blocks(id.slot, kept, full + (s.is_fork && s.rewrites ? 1 : 0));
     } else {
       cut_hole(id.slot, lost_blocks);
     }
