@@ -689,7 +689,7 @@ class kv_cache {
   }
   result<void> end(sequence_id id) noexcept {
     if (!state_.is_live(id)) return errc::stale;
-    state_.drop_blocks(id.slot, 0, state_.full_blocks(id));
+    state_.drop_blocks(id.slot, 0, state_.filled_blocks(id));
     state_.promises.end(state_.sequences[id.slot]);
     state_.end_sharing(state_.sequences[id.slot]);
     state_.order.erase(state_.view(), id.slot).value();

@@ -101,6 +101,7 @@ class gap_walk {
     switch (random_.between(0, 14)) {
       case 0: admit(); break;
       case 1:
+        offer();
         if (!sequences_.empty() && random_.one_in(3)) park(sequences_[random_.index(sequences_.size())].id);
         break;
       case 2: fork(); break;
@@ -192,6 +193,26 @@ class gap_walk {
       if (block != id_type{}) held.push_back(block);
     }
     return held;
+  }
+
+  /// What one has computed is offered to its fork, or to itself, where that waits.
+  void offer() {
+    if constexpr (cache_type::pool_type::keeps_content) {
+      if (sequences_.empty()) return;
+      const walked_sequence& from = sequences_[random_.index(sequences_.size())];
+      const walked_sequence& to = sequences_[random_.index(sequences_.size())];
+      if (cache_.progress(to.id)->state == pave::sequence_state::running) return;
+      const std::int64_t each = options_.tokens_per_block.value();
+      const auto table = cache_.block_table(from.id).value();
+      std::vector<typename cache_type::kept_block_type> known;
+      const std::int64_t full = cache_.computed(from.id)->value() / each;
+      for (std::int64_t i = 0; i < full; ++i) {
+        const auto end = static_cast<std::size_t>((i + 1) * each);
+        if (end > to.hashes.size() || to.hashes[end - 1] != from.hashes[end - 1]) break;
+        known.push_back(cache_.pool().content_of(table[static_cast<std::size_t>(i)]).value());
+      }
+      if (!known.empty()) cache_.offer_prefix(to.id, known).value();
+    }
   }
 
   void park(pave::sequence_id id) {

@@ -193,8 +193,10 @@ struct cache_state {
     pool.release({blocks.begin(), static_cast<std::size_t>(end - blocks.begin())}, last_use(slot), left).value();
   }
   /// Releases blocks before others that stay.
-  void cut_hole(std::uint32_t slot, block_range range) noexcept {
-    release_from_end(slot, range, content::worthless);
+  void cut_hole(std::uint32_t slot, block_range range, block_count worth_keeping) noexcept {
+    const block_count worthless = larger(range.first, smaller(range.last, worth_keeping));
+    release_from_end(slot, {worthless, range.last}, content::worthless);
+    release_from_end(slot, {range.first, worthless}, content::worth_keeping);
     const span<id_type> hole = sequences.blocks(slot, range);
     std::fill(hole.begin(), hole.end(), id_type{});
     sequences[slot].holes += range.size();
@@ -205,12 +207,20 @@ struct cache_state {
     const token_count computed = tracker.progress(id).value().computed;
     return smaller<block_count>(sequences[id.slot].held, computed.value() / tokens_per_block.value());
   }
+  /// Blocks of a sequence that may be full of tokens: with those that were kept behind a gap. Somebody else may have
+  /// found what is in them.
+  [[nodiscard]] block_count filled_blocks(sequence_id id) const noexcept {
+    const sequence_progress at = tracker.progress(id).value();
+    const token_count filled = at.kept > at.scheduled ? at.kept : at.computed;
+    return smaller<block_count>(sequences[id.slot].held, filled.value() / tokens_per_block.value());
+  }
   /// A sequence loses a range of its blocks, and parks. What it had in the open step is not run.
   void cut_back(sequence_id id, block_range lost_blocks) noexcept {
     row& s = sequences[id.slot];
     const block_count kept = lost_blocks.first;
     const bool is_end = lost_blocks.last == s.held;
     const block_count full = larger(kept, full_blocks(id));
+    const block_count filled = larger(kept, filled_blocks(id));
     if (is_end && s.holes == 0) {
       lost.note(pool, id.slot, s.held, {kept, full}, sequences.blocks(id.slot, {kept, full}));
     } else {
@@ -231,9 +241,9 @@ struct cache_state {
     tracker.park(id, 0).value();
     if (is_end) {
       // Others may have filled what it was to rewrite, and whoever it is cut for may have found that.
-      drop_blocks(id.slot, kept, full + (s.is_fork && s.rewrites ? 1 : 0));
+      drop_blocks(id.slot, kept, filled + (s.is_fork && s.rewrites ? 1 : 0));
     } else {
-      cut_hole(id.slot, lost_blocks);
+      cut_hole(id.slot, lost_blocks, filled);
     }
     promises.end(s);
     if (s.held == 0) end_sharing(s);
