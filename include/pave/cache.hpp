@@ -106,15 +106,17 @@ struct cache_snapshot {
 /// @brief Block tables over a pool, with exact reclamation and restores.
 ///
 /// A sequence is admitted (it waits), comes in by `next_restore`, grows by `grow_or_reclaim` and ends by `finish` or
-/// `abort`. When blocks run short, less important sequences lose exactly the missing ones, from their ends, and park;
+/// `abort`. When blocks run short, less important sequences lose exactly the missing ones, and park;
 /// parked ones come back by `next_restore` and recompute only what they lost. An engine that wants a sequence to stop
 /// says so by `park`, and has others give up blocks ahead of a shortage by `plan_cuts` and `commit`.
 ///
 /// Scheduling happens between `begin_step` and the run of that step. A sequence that is cut in between loses what it
 /// had scheduled in the open step, and is not to be run in it.
+///
 /// With a cut shape that takes blocks from the inside (`head_after_shared`, `cheapest_range`) what is behind a cut
 /// stays. The table has `id_type{}` where a block is gone. Gaps come back from the front to the back, one contiguous
-/// range a step, and only then the sequence goes on at its end: no attention reads a missing token.
+/// range a step, and only then the sequence goes on at its end: no attention reads a missing token. Over a pool that
+/// keeps content, what a cut from the inside took is computed again; only ends are found.
 /// @complexity Members are linear in the blocks that they name, and logarithmic in the admitted sequences, or say
 ///   otherwise. `plan_cuts`, `next_restore`, and `grow_or_reclaim` where blocks are short, are linear in the sequences
 ///   besides where these share blocks, or where plans go by their price (`cheapest_restore`).
