@@ -275,6 +275,8 @@ class kv_cache {
   }
 
   /// @brief How much time a sequence has, in any unit of the engine's: what the order `most_slack` goes by. 0 at first.
+  /// (Within a cache an order of the engine's own goes by rank, blocks, parked state and this: the cache does not ask
+  /// it again when something else changes.)
   /// @error `stale`
   result<void> set_slack(sequence_id id, std::int64_t slack) noexcept {
     if (!state_.is_live(id)) return errc::stale;
@@ -325,7 +327,7 @@ class kv_cache {
     const result<sequence_progress> at = state_.tracker.progress(id);
     if (!at) return at.error();
     if (at->state == sequence_state::running) return errc::busy;
-    state_.lost.offer(id.slot, state_.sequences[id.slot].held, blocks);
+    state_.lost.offer(id.slot, blocks);
     return {};
   }
 
@@ -383,7 +385,7 @@ class kv_cache {
     }
 
     const token_count goal = sum(at->scheduled, tokens);
-    if (const result<void> fits = can_ever_hold(goal); !fits) return fits.error();
+    if (const result<void> fits = can_ever_hold(detail::larger(goal, at->kept)); !fits) return fits.error();
     const block_count end = blocks_for(goal, state_.tokens_per_block);
     const block_count fresh = state_.not_held(id.slot, end);
     const detail::need_of_blocks need{fresh, fresh, state_.copies(id.slot, tokens), victims::parked_then_running, {}};
@@ -432,7 +434,8 @@ class kv_cache {
         state_.not_held(id.slot, blocks_for(need.allocates, state_.tokens_per_block)) - found_ones;
     const block_count not_there = state_.not_held(id.slot, blocks_for(need.must_fit, state_.tokens_per_block));
     if (not_there > 0) {
-      if (const result<void> fits = can_ever_hold(need.must_fit); !fits) return fits.error();
+      const token_count kept = state_.tracker.progress(id)->kept;
+      if (const result<void> fits = can_ever_hold(detail::larger(need.must_fit, kept)); !fits) return fits.error();
     }
     const block_count must_fit = found.free + not_there - found_ones;
     const block_count takes = found.free + fresh;
@@ -506,7 +509,9 @@ class kv_cache {
       victim.named_by = now;
     }
     if (!plans_.still_hold(state_, asks, cuts)) return errc::stale;
-    const block_count freed = state_.apply(cuts);
+    state_.apply(cuts);
+    block_count freed = 0;
+    for (const cut& c : cuts) freed += c.freed;
     if (pool_type::delays && freed > 0) state_.promise(state_.sequences[requester.slot], asks.promised + freed);
     state_.promises.keep_to_what_is_there(state_.pool, state_.sequences, state_.steps);
     return freed;

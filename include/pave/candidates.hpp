@@ -5,6 +5,7 @@
 
 #include <pave/config.hpp>
 #include <pave/detail/detect.hpp>
+#include <pave/layout.hpp>
 #include <pave/span.hpp>
 #include <pave/units.hpp>
 
@@ -139,12 +140,24 @@ template <class View>
   return {first, last};
 }
 
+/// Whether some blocks of a range have no content, before others that have.
+template <class View>
+[[nodiscard]] constexpr bool has_gaps([[maybe_unused]] const View& view,
+                                      [[maybe_unused]] std::size_t i,
+                                      [[maybe_unused]] block_range range) noexcept {
+  if constexpr (is_detected_as_v<block_count, candidates_missing, View>) {
+    return view.missing(i, range.first, range.last) > 0;
+  } else {
+    return false;
+  }
+}
+
 /// Blocks of candidate `i` that have content, or will have: those behind them are empty.
 template <class View>
 [[nodiscard]] constexpr block_count filled_blocks(const View& view, std::size_t i) noexcept {
   if constexpr (knows_tokens_v<View>) {
-    const std::int64_t each = view.tokens_per_block().value();
-    return smaller<block_count>(view.blocks(i), (view.tokens(i).value() + each - 1) / each);
+    const token_count tokens = larger<token_count>(0, view.tokens(i));
+    return smaller(view.blocks(i), blocks_for(tokens, view.tokens_per_block()));
   } else {
     return view.blocks(i);
   }

@@ -41,7 +41,9 @@ using tracker_bundle_or_default = std::conditional_t<is_whole_tracker_bundle<Pol
 struct tracker_options {
   std::size_t sequences = 0;  ///< slots: how many sequences live at the same time, 1 … 2^32 − 1
   token_count longest = (std::numeric_limits<std::int64_t>::max)();  ///< tokens that one sequence can have, at least 1
-  token_count gap_unit = 0;  ///< cuts inside of a sequence are multiples of it: tokens of a block. 0: only ends are cut
+  /// Cuts inside of a sequence are multiples of it: tokens of a block. 0: only ends are cut. Otherwise a bit is kept
+  /// for each block of the `longest` sequence, so that this one has to be given, too.
+  token_count gap_unit = 0;
 };
 
 enum class sequence_state : std::uint8_t {
@@ -91,7 +93,8 @@ struct restore_counts {
 /// An engine with tables of its own calls it in this order. For a sequence that runs: `schedule`, then `complete` once
 /// the step is done. For a cut: `lose` what its blocks held, then `park`. For one that waits: ask what it `needs`, get
 /// the blocks, then `resume`; `complete` follows as for any step.
-/// @complexity constant, but for `create`
+/// @complexity constant, but for `create`; with a `gap_unit` linear in the gaps of the sequence, and in its blocks by
+/// 64
 /// @threadsafety one thread at a time
 template <class Policies = tracker_policies>
 class restore_tracker {
@@ -232,7 +235,8 @@ class restore_tracker {
     return {};
   }
 
-  /// @brief A scheduled step is not run for this sequence: [end, scheduled) is to be scheduled again.
+  /// @brief A scheduled step is not run for this sequence: [end, scheduled) is to be scheduled again. One call for each
+  /// step, and before a cut takes something inside: what is scheduled counts as there for `lose`.
   /// @error `stale`
   /// @error `invalid_argument`: less than what is computed
   result<void> unschedule(sequence_id id, token_count end) noexcept {

@@ -28,7 +28,7 @@ inline namespace v0 {
 /// it did at the last one for each candidate.
 /// @tparam Rank as in the view
 /// @tparam Order the planner's `victim_order`, one with `before`
-/// @complexity logarithmic in the candidates, and constant for most calls of `refresh`; `create` is linear. 40 bytes a
+/// @complexity logarithmic in the candidates, and constant for most calls of `refresh`; `create` is linear. 32 bytes a
 ///   candidate, and a rank. No call but `create` takes memory
 /// @threadsafety one thread at a time
 /// @cite C. R. Aragon, R. G. Seidel: Randomized Search Trees (FOCS 1989): a treap, ordered by rank, whose nodes know
@@ -111,7 +111,7 @@ class victim_index {
     return nodes_.size() == 0 ? std::nullopt : number(nodes_[root_.get()].next_in);
   }
 
-  // --- for a planner ---
+  // --- for a planner: between `hide` and `show_all` no other call changes the index ---
 
   /// @param requester who is not less important than it is passed over
   /// @param parked among the parked ones, or those that run

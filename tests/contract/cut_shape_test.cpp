@@ -7,6 +7,7 @@
 
 #include <pave/policy/cut_shape.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -103,4 +104,17 @@ TEST_CASE("cheapest_range: the head where positions cost, the end where blocks a
   const pave::shaped_cut cut = pave::cheapest_range::cut(view, pave::recompute_cost{}, 0, each.wanted);
   CHECK(cut.blocks.first.value() == each.first);
   CHECK(cut.blocks.last.value() == each.last);
+}
+
+TEST_CASE("cheapest_range: blocks of a gap that are empty cost nothing, wherever they are", "[planner]") {
+  struct gap_in_the_middle : pave_tests::priced_view {
+    using pave_tests::priced_view::priced_view;
+    pave::block_count missing(std::size_t /*i*/, pave::block_count first, pave::block_count last) const {
+      const pave::block_count in_range =
+          (std::min)(last, pave::block_count(3)) - (std::max)(first, pave::block_count(1));
+      return (std::max)(in_range, pave::block_count(0));
+    }
+  };
+  const gap_in_the_middle view({pave_tests::candidate(1, 1, "11111")}, {80}, 16);
+  CHECK(pave::cheapest_range::cut(view, pave::recompute_cost{}, 0, 2).blocks == pave::block_range{1, 3});
 }

@@ -58,6 +58,15 @@ TEST_CASE("ahead: what those that run will need is asked for, too, as far as the
   CHECK(pave::ahead{each.steps}.blocks(view, 3).value() == 3 + each.more);
 }
 
+TEST_CASE("ahead: no number of steps is too large or too small, nor a shortage", "[planner]") {
+  constexpr std::int64_t most = (std::numeric_limits<std::int64_t>::max)();
+  const pave_tests::priced_view view({pave_tests::candidate(1, 1, "11")}, {32}, 16);
+  CHECK(pave::ahead{most}.blocks(view, 3).value() == 3 + most / 16 + 1 - 2);
+  CHECK(pave::ahead{-1}.blocks(view, 3).value() == 3);
+  CHECK(pave::ahead{most}.blocks(view, most).value() == most);
+  CHECK(pave::ahead{1}.blocks(view, most).value() == most);
+}
+
 TEST_CASE("to_watermark: the largest sums stay the largest", "[planner]") {
   constexpr std::int64_t most = (std::numeric_limits<std::int64_t>::max)();
   CHECK(pave::to_watermark{5}.blocks(2).value() == 7);

@@ -79,6 +79,10 @@ class gap_walk {
     std::vector<id_type> table;
     std::vector<std::uint64_t> hashes;
   };
+  struct noted {
+    typename cache_type::kept_block_type kept;
+    std::vector<std::uint64_t> tokens;
+  };
   struct flight {
     pave::step_id step;
     std::vector<pave::block_copy> copies;
@@ -391,7 +395,30 @@ class gap_walk {
     return content_[w.table[logical].index()][static_cast<std::size_t>(at % each)];
   }
 
+  /// A content of which the pool says that it is still there, is there.
+  void check_kept_content() {
+    if constexpr (cache_type::pool_type::keeps_content) {
+      const std::int64_t each = options_.tokens_per_block.value();
+      for (const walked_sequence& s : sequences_) {
+        const auto table = cache_.block_table(s.id).value();
+        for (std::int64_t i = 0; i < cache_.computed(s.id)->value() / each; ++i) {
+          const auto first = s.hashes.begin() + static_cast<std::ptrdiff_t>(i * each);
+          const auto now = cache_.pool().content_of(table[static_cast<std::size_t>(i)]).value();
+          const auto is_noted = [&](const noted& one) { return one.kept == now; };
+          if (std::any_of(noted_.begin(), noted_.end(), is_noted)) continue;
+          noted_.push_back({now, {first, first + static_cast<std::ptrdiff_t>(each)}});
+        }
+      }
+      const auto is_gone = [&](const noted& one) { return !cache_.pool().is_kept(one.kept); };
+      noted_.erase(std::remove_if(noted_.begin(), noted_.end(), is_gone), noted_.end());
+      for (const noted& one : noted_) {
+        expect(content_[one.kept.block.index()] == one.tokens, "what is kept is there");
+      }
+    }
+  }
+
   void check() {
+    check_kept_content();
     const pave::cache_snapshot now = cache_.snapshot();
     expect(now.available + now.fenced + now.held == now.capacity, "law 1: conservation");
     const auto broken = cache_.audit(pave::no_tables{}, audit_room_, [](const pave::finding&) {});
@@ -419,6 +446,7 @@ class gap_walk {
   std::vector<walked_sequence> sequences_;
   std::deque<flight> flights_;
   std::vector<pave::pin_token> pins_;
+  std::vector<noted> noted_;
   bool is_open_ = false;
   std::int64_t gaps_inside_ = 0;
 };

@@ -115,6 +115,8 @@ struct cache_state {
       s.rewrote = s.rewrites;
     }
     s.last_step = steps.last_begun();
+    const bool is_gap = tracker.knows_gaps() && tokens.last < tracker.progress(sequences.id(slot))->kept;
+    if (is_gap) return;  // what is to be rewritten stands at the end
     const block_count first = tokens.first.value() / tokens_per_block.value();
     const bool is_partly_filled = tokens.first != first.value() * tokens_per_block.value();
     if (s.is_fork && s.rewrites && is_partly_filled) {
@@ -249,11 +251,8 @@ struct cache_state {
     if (s.held == 0) end_sharing(s);
   }
 
-  /// @return blocks that came free
-  block_count apply(span<const cut> cuts) noexcept {
-    const block_count before = pool.available() + pool.fenced();
+  void apply(span<const cut> cuts) noexcept {
     for (const cut& c : cuts) cut_back(c.sequence, c.blocks);
-    return pool.available() + pool.fenced() - before;
   }
 
   // --- forks ---

@@ -45,6 +45,7 @@ class cheapest_cuts {
   void operator()(span<std::uint32_t> group, block_count wanted, Take&& take) noexcept {
     while (wanted > 0) {
       choose_core(group, wanted);
+      if (size_ == 0) return;
       block_count room = 0;
       for (std::size_t i = 0; i < size_; ++i) room += core_[i].most;
       if (room >= wanted) break;

@@ -45,7 +45,7 @@ class lost_content {
   static void clear(std::uint32_t /*slot*/) noexcept {}
   static void truncate(std::uint32_t /*slot*/, block_count /*end*/) noexcept {}
   static void copy(std::uint32_t /*from*/, std::uint32_t /*to*/, block_count /*held*/) noexcept {}
-  static void offer(std::uint32_t /*slot*/, block_count /*held*/, span<const kept_block_type> /*blocks*/) noexcept {}
+  static void offer(std::uint32_t /*slot*/, span<const kept_block_type> /*blocks*/) noexcept {}
   static void note(const Pool& /*pool*/,
                    std::uint32_t /*slot*/,
                    block_count /*held*/,
@@ -87,9 +87,9 @@ class lost_content<Pool, true> {
   }
 
   /// Somebody else knows it all, from logical block 0 on.
-  void offer(std::uint32_t slot, block_count held, span<const kept_block_type> blocks) noexcept {
+  void offer(std::uint32_t slot, span<const kept_block_type> blocks) noexcept {
     ends_[slot] = smaller<block_count>(width_, blocks.size());
-    for (block_count i = held; i < ends_[slot]; i += 1) note_of(slot, i) = blocks[static_cast<std::size_t>(i.value())];
+    for (block_count i = 0; i < ends_[slot]; i += 1) note_of(slot, i) = blocks[static_cast<std::size_t>(i.value())];
   }
 
   /// A sequence that held `held` blocks is about to lose the full ones `lost`.

@@ -159,7 +159,8 @@ struct cheapest_range {
         best = one;
       };
       const block_count end = view.blocks(candidate);
-      if (detail::come_free(view, candidate, {best.blocks.first, end})) {
+      if (detail::come_free(view, candidate, {best.blocks.first, end}) &&
+          !detail::has_gaps(view, candidate, {best.blocks.first, end})) {
         // Between the two the cost rises with the position, and falls with the blocks that have no content.
         try_out({{end - wanted, end}, wanted});
       } else {

@@ -57,8 +57,8 @@ struct exact {
 static_assert(is_demand_v<exact>);
 
 /// @brief The shortage, and what those that run will need in their next steps, one token each: where their last blocks
-/// are nearly full, one plan serves them all. It asks the candidate view for `tokens(i)`; candidates that the engine is
-/// about to end should not be in it.
+/// are nearly full, one plan serves them all. It asks the candidate view for `tokens(i)`, and counts all that run: who
+/// asks, and whoever is then cut, too. Candidates that the engine is about to end should not be in the view.
 /// @complexity linear in the candidates
 struct ahead {
   token_count steps = 1;  ///< how many, after the one that is being scheduled
@@ -72,10 +72,13 @@ struct ahead {
                   "pave: ahead looks at how full last blocks are: the candidate view needs `token_count "
                   "tokens(std::size_t i) const` and `token_count tokens_per_block() const`");
     if constexpr (knows_tokens) {
-      for (std::size_t i = 0; i < view.size(); ++i) {
+      constexpr std::int64_t most = (std::numeric_limits<std::int64_t>::max)();
+      for (std::size_t i = 0; steps > 0 && i < view.size(); ++i) {
         if (view.parked(i)) continue;
-        const block_count then = blocks_for(view.tokens(i) + steps, view.tokens_per_block());
-        shortage += detail::larger<block_count>(0, then - view.blocks(i));
+        const token_count tokens = detail::larger<token_count>(0, view.tokens(i));
+        const token_count then = tokens + detail::smaller<token_count>(steps, most - tokens.value());
+        const block_count more = blocks_for(then, view.tokens_per_block()) - view.blocks(i);
+        shortage += detail::smaller(detail::larger<block_count>(0, more), block_count(most) - shortage);
       }
     }
     return shortage;
