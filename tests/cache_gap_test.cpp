@@ -26,6 +26,9 @@ struct head_policies : pave::cache_policies {
 struct delaying : pave::pool_policies {
   using fence = pave::after_step;
 };
+struct tail_policies : pave::cache_policies {
+  using pool = delaying;
+};
 struct eager : pave::tracker_policies {
   using resume_gate = pave::first_chunk;
 };
@@ -141,7 +144,7 @@ TEMPLATE_TEST_CASE("kv_cache: what never fits with what is kept behind a gap is 
 }
 
 TEST_CASE("kv_cache: blocks that leave a pool in which they are fenced are no gain of a plan", "[cache][resize]") {
-  four_tokens_each<head_policies<delaying>> f(12);
+  four_tokens_each<tail_policies> f(12);
   const auto a = f.cache.admit(0, 8).value();
   const auto z = f.cache.admit(3, 39).value();
   f.cache.complete(f.let_in()).value();
