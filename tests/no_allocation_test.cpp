@@ -277,7 +277,7 @@ TEST_CASE("create: sizes that no host has memory for are refused, not wrapped ar
   large.blocks = many;
   large.blocks_per_sequence = many;
   large.sequences = static_cast<std::size_t>(many);
-  std::array<pave::errc, 7> codes{};
+  std::array<pave::errc, 8> codes{};
   {
     const watched memory(-1, std::size_t{1} << 26U);
     codes = {pave::kv_cache<>::create(wide).code(),
@@ -286,7 +286,8 @@ TEST_CASE("create: sizes that no host has memory for are refused, not wrapped ar
              pave::block_pool<keeping>::create({many}).code(),
              pave::block_pool<packed>::create({many}).code(),
              pave::block_pool<per_thread_policies>::create({many}).code(),
-             pave::restore_tracker<>::create({(std::numeric_limits<std::uint32_t>::max)()}).code()};
+             pave::restore_tracker<>::create({(std::numeric_limits<std::uint32_t>::max)()}).code(),
+             pave::restore_tracker<>::create({1, (std::numeric_limits<std::int64_t>::max)(), 1}).code()};
   }
   for (const pave::errc code : codes) REQUIRE(code == pave::errc::out_of_memory);
   REQUIRE(watch.taken == watch.given_back);
