@@ -226,7 +226,7 @@ class kv_cache {
   /// @brief A sequence comes that begins as another one does, in any state: it shares the blocks of all tokens that the
   /// launched steps and those before them compute, and has the other one's state, goal and gap. Whichever of the two
   /// next writes into a block that both hold, partly filled, gets one of its own, and a copy to make: see `growth`.
-  /// @param parent the other one; what the open step computes of it is not shared
+  /// @param parent the other one; what the open step computes of it is not shared, nor what it kept behind a gap
   /// @param rank lower is more important; among equals, who came first
   /// @error `stale`
   /// @error `table_full`: as many sequences are admitted as the options allow, or a block has as many holders as it can
