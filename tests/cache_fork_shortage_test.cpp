@@ -352,24 +352,3 @@ TEST_CASE("next_restore: with the baseline, too, a less important one lets go of
   REQUIRE(is_cut(f, 0, child, {0, 2}, 0));
   REQUIRE(f.state(child) == sequence_state::parked);
 }
-
-TEST_CASE("kv_cache: forks that lost what they shared each compute it again", "[cache][fork]") {
-  fixture f(small(10));
-  const pave::sequence_id first = f.running(0, 24);
-  const pave::sequence_id parent = f.running(1, 14);
-  const pave::sequence_id child = fork(f, parent, 2);
-  REQUIRE(f.grow(first, 8).has_value());
-  REQUIRE(f.held(parent) == 2);
-  REQUIRE(f.held(child) == 2);
-  REQUIRE(f.cache.snapshot().tokens_lost == 12);
-  REQUIRE(f.cache.finish(first).has_value());
-  for (const pave::sequence_id id : {parent, child}) {
-    const pave::restore back = f.restore().value();
-    REQUIRE(back.sequence == id);
-    REQUIRE(back.tokens == pave::token_range{8, 15});
-    REQUIRE_FALSE(back.copy);
-  }
-  REQUIRE(f.available() == 10 - 2 - 2 - 2);
-  f.next_step();
-  REQUIRE(f.cache.computed(child).value() == 15);
-}

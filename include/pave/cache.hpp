@@ -3,6 +3,7 @@
 #ifndef PAVE_CACHE_HPP
 #define PAVE_CACHE_HPP
 
+#include <pave/block_hash.hpp>
 #include <pave/candidates.hpp>
 #include <pave/detail/bundles.hpp>
 #include <pave/detail/cache_plans.hpp>
@@ -12,6 +13,7 @@
 #include <pave/layout.hpp>
 #include <pave/planner.hpp>
 #include <pave/pool.hpp>
+#include <pave/prefix_index.hpp>
 #include <pave/result.hpp>
 #include <pave/span.hpp>
 #include <pave/tracker.hpp>
@@ -33,6 +35,7 @@ struct cache_policies {
   using pool = pool_policies;
   using planner = planner_policies;
   using tracker = tracker_policies;
+  using prefix_index = no_prefix_index;
 };
 
 namespace detail {
@@ -40,8 +43,28 @@ template <class Policies>
 constexpr bool is_whole_cache_bundle() noexcept {
   static_assert(has_parts_v<Policies>,
                 "pave: a kv_cache takes a bundle of its parts' bundles: derive from cache_policies, and name in it the "
-                "pool, the planner or the tracker that is to change");
+                "pool, the planner, the tracker or the prefix_index that is to change");
   return has_parts_v<Policies>;
+}
+
+/// A cache's index, once it keeps its contract; without it nothing is found, so that no other line follows its one.
+template <class Index, class Pool>
+constexpr bool is_whole_prefix_index() noexcept {
+  constexpr bool says_it = is_detected_as_v<bool, prefix_index_finds, Index>;
+  static_assert(says_it, "pave: a prefix_index policy needs `static constexpr bool finds`");
+  if constexpr (!says_it) {
+    return false;
+  } else if constexpr (Index::finds) {
+    constexpr bool is_whole = is_prefix_index_v<Index, Pool>;
+    static_assert(is_whole,
+                  "pave: a prefix_index policy needs `bool reserve(block_count ids)`, `std::optional<kept_block> "
+                  "find(const Pool&, block_hash) const` and `add(const Pool&, block_hash, id)`, with the pool's ids");
+    static_assert(Pool::keeps_content,
+                  "pave: a prefix_index finds what a pool keeps: name the retention `keep` in the pool's bundle");
+    return is_whole && Pool::keeps_content;
+  } else {
+    return true;
+  }
 }
 template <class Policies>
 using cache_bundle_or_default = std::conditional_t<is_whole_cache_bundle<Policies>(), Policies, cache_policies>;
@@ -129,6 +152,10 @@ class kv_cache {
   using pool_type = block_pool<typename bundle::pool>;
   using planner_type = eviction_planner<typename bundle::planner>;
   using tracker_type = restore_tracker<typename bundle::tracker>;
+  using prefix_index_type =
+      std::conditional_t<detail::is_whole_prefix_index<typename bundle::prefix_index, pool_type>(),
+                         typename bundle::prefix_index,
+                         no_prefix_index>;
   using id_type = typename pool_type::id_type;
   using kept_block_type = typename pool_type::kept_block_type;
 
@@ -172,7 +199,7 @@ class kv_cache {
     cache.state_.pool = std::move(*pool);
     cache.state_.tracker = std::move(*tracker);
     cache.state_.tokens_per_block = options.tokens_per_block;
-    cache.plans_ = detail::cache_plans<pool_type, planner_type, tracker_type>(std::move(planner));
+    cache.plans_ = plans(std::move(planner));
     if (!cache.state_.reserve(options.sequences, cache.options_.blocks_per_sequence, options.steps_in_flight) ||
         !cache.plans_.reserve(options.sequences)) {
       return errc::out_of_memory;
@@ -218,6 +245,7 @@ class kv_cache {
     if (state_.sequences.is_full()) return errc::table_full;
     const sequence_id id = state_.sequences.open(rank);
     state_.lost.clear(id.slot);
+    if constexpr (state::names_content) state_.names.clear(id.slot);
     state_.tracker.track(id, tokens).value();
     state_.order.insert(state_.view(), id.slot).value();
     return id;
@@ -300,6 +328,7 @@ class kv_cache {
     s.rewrites = s.rewrites || takes_back;
     const block_count full = length.value() / state_.tokens_per_block.value();
     state_.lost.truncate(id.slot, full);
+    if constexpr (state::names_content) state_.names.truncate(id.slot, full);
     state_.drop_blocks(id.slot, detail::smaller(s.held, blocks_for(length, state_.tokens_per_block)), 0);
     if (takes_back && s.held > full && !state_.pool.overwrite(state_.sequences.blocks(id.slot, {full, s.held})[0]) &&
         !s.is_fork) {
@@ -328,6 +357,30 @@ class kv_cache {
     if (!at) return at.error();
     if (at->state == sequence_state::running) return errc::busy;
     state_.lost.offer(id.slot, blocks);
+    return {};
+  }
+
+  /// @brief Says by which hashes the full blocks of a sequence are found, in any state: of its prompt as soon as it is
+  /// admitted, of what it generates as the blocks fill up. A block is found by others once a step is complete that
+  /// computed its last token, and a sequence that waits finds what others have, or left, when it comes in.
+  /// @param first the logical block that has the first of them; what was said from there on is replaced
+  /// @param hashes of blocks `first`, `first` + 1, …: each over all tokens up to its end, as of `block_hasher`, or as
+  ///   wide. Tokens that may be taken back, as drafts are, belong in none
+  /// @error `stale`
+  /// @error `invalid_argument`: `first` is negative, or behind a block that has no hash
+  /// @error `never_fits`, with the hashes that a row of the block table has no room for
+  /// @complexity linear in the hashes
+  template <class Index = prefix_index_type>
+  result<void> set_hashes(sequence_id id, block_count first, span<const block_hash> hashes) noexcept {
+    static_assert(Index::finds, "pave: hashes are of use to a prefix_index: name one in the cache's bundle");
+    if constexpr (Index::finds) {
+      if (!state_.is_live(id)) return errc::stale;
+      if (first < 0 || first > state_.names.end(id.slot)) return errc::invalid_argument;
+      const block_count room = state_.names.width() - first;
+      if (room < hashes.size()) return error{errc::never_fits, hashes.size() - room};
+      state_.names.set(id.slot, first, hashes);
+      state_.list_computed(id.slot);
+    }
     return {};
   }
 
@@ -413,6 +466,8 @@ class kv_cache {
   /// @error `shortage`, with the missing blocks: the first that does not fit ends the pass. Nothing moved, unless the
   ///   error says that blocks are on their way: then they are promised to it as in `grow_or_reclaim`, and `cuts` says
   ///   who lost some for it
+  /// @error `busy`: it lost what a running sequence is about to compute again, and shares that once it is computed; the
+  ///   pass is over
   /// @error `never_fits`: the pool has shrunk, and the most important sequence that waits can never come in: it should
   ///   be ended, or shortened, or put behind others
   /// @error `no_step`
@@ -427,6 +482,7 @@ class kv_cache {
     const sequence_id id = state_.most_important_waiting();
     row& s = state_.sequences[id.slot];
     const detail::found_prefix found = state_.find_prefix(id);
+    if (found.more_comes) return errc::busy;
     const token_count found_tokens = found.blocks.size().value() * state_.tokens_per_block.value();
     const resume_need need = state_.tracker.needs(id, budget, found_tokens).value();
     const block_count found_ones = found.blocks.size();
@@ -445,7 +501,7 @@ class kv_cache {
     const detail::found_prefix still_found = cuts.used().empty() ? found : state_.find_prefix(id);
     const block_count on_their_way = found.blocks.last - still_found.blocks.last;
     const block_count needs =
-        fresh + (state_.copies(id.slot, need.tokens.size()) ? 1 : 0) + state_.nobodys(found.blocks, id.slot);
+        fresh + (state_.copies(id.slot, need.tokens.size()) ? 1 : 0) + state_.nobodys(id.slot, found.blocks);
     if (const result<void> there = plans_.wait_for(state_, s, needs, on_their_way, cuts); !there) return there.error();
     const std::optional<block_copy> copy = take_copy(id, need.tokens.size());
     block_range taken{s.held, found.blocks.last + fresh};
@@ -453,7 +509,7 @@ class kv_cache {
       taken = state_.take_blocks(id.slot, blocks_for(need.allocates, state_.tokens_per_block));
       state_.lost.clear(id.slot);
     } else {
-      state_.take_blocks(id.slot, found.blocks, taken);
+      state_.take_found(id.slot, taken, found.blocks.last);
     }
     const token_range tokens = state_.tracker.resume(id, budget, found_tokens).value();
     state_.note_change(id.slot);
@@ -470,6 +526,7 @@ class kv_cache {
   result<void> complete(step_id step) noexcept {
     const result<void> done = state_.steps.complete(step, [this](std::uint32_t slot, token_count end) noexcept {
       state_.tracker.complete(state_.sequences.id(slot), end).value();
+      state_.list_computed(slot);
     });
     if (done) state_.pool.complete_through(state_.steps.last_complete());
     return done;
@@ -594,7 +651,7 @@ class kv_cache {
   /// @error as of `block_pool::resize`
   result<void> resize(block_count blocks) noexcept {
     if (blocks >= 1 && blocks <= pool_type::most_ids() - options_.first_block &&
-        !state_.reserve_counts(options_.first_block + blocks)) {
+        !state_.reserve_ids(options_.first_block + blocks)) {
       return errc::out_of_memory;
     }
     const result<void> resized = state_.pool.resize(blocks);
@@ -624,7 +681,9 @@ class kv_cache {
   [[nodiscard]] const pool_type& pool() const noexcept { return state_.pool; }
 
  private:
-  using state = detail::cache_state<pool_type, tracker_type, detail::victim_order_of<planner_type>>;
+  using state =
+      detail::cache_state<pool_type, tracker_type, detail::victim_order_of<planner_type>, prefix_index_type>;
+  using plans = detail::cache_plans<pool_type, planner_type, tracker_type, prefix_index_type>;
   using row = typename state::row;
 
   /// The sum of two token counts that are not negative; the largest count where it would overflow.
@@ -686,6 +745,8 @@ class kv_cache {
     child.rewrites = state_.sequences[parent.slot].rewrites || state_.steps.open_start(parent.slot).has_value();
     state_.begin_to_share(child);
     state_.begin_to_share(state_.sequences[parent.slot]);
+    state_.names.fork(parent.slot, id.slot, detail::smaller<block_count>(held, end.value() / state_.tokens_per_block.value()));
+    state_.list_computed(parent.slot);
     state_.lost.clear(id.slot);
     if (held == state_.sequences[parent.slot].held) state_.lost.copy(parent.slot, id.slot, held);
     state_.tracker.fork(parent, id, end).value();
@@ -708,7 +769,7 @@ class kv_cache {
 
   kv_cache_options options_;
   state state_;
-  detail::cache_plans<pool_type, planner_type, tracker_type> plans_;
+  plans plans_;
   std::uint64_t commits_ = 0;
 };
 

@@ -247,6 +247,8 @@ class cache_driver {
       expected.code = pave::errc::nothing_waits;
     } else if (budget == 0) {
       expected.code = pave::errc::no_budget;
+    } else if (model.more_comes(*s)) {
+      expected.code = pave::errc::busy;
     } else {
       need = need_of(model, *s, budget);
       const std::int64_t shortage = need.takes + (need.copies ? 1 : 0) - model.counts_on(*s);
@@ -271,6 +273,7 @@ class cache_driver {
     apply(cuts.used());
     const bool copies = need.copies && model.copies(*s, need.tokens);
     const std::vector<std::int32_t> still_found = model.found_by(*s);
+    if (still_found.size() == need.found.size()) need.found = still_found;  // in others' blocks, maybe
     const auto is_free = [&](std::int32_t block) { return model.is_free(block); };
     need.takes = need.fresh + std::count_if(need.found.begin(), need.found.end(), is_free);
     const std::int64_t on_their_way = static_cast<std::int64_t>(need.found.size() - still_found.size());

@@ -119,13 +119,44 @@ class cache_model {
   [[nodiscard]] std::vector<std::int32_t> found_by(const model_sequence& s) const {
     std::vector<std::int32_t> found;
     const std::int64_t each = options.tokens_per_block;
-    if (!options.keeps_content || s.computed != s.scheduled || s.scheduled != s.held() * each) return found;
+    if (s.computed != s.scheduled || s.scheduled != s.held() * each) return found;
+    const model_sequence* other = nullptr;
     for (std::int64_t logical = s.held(); (logical + 1) * each < s.goal; ++logical) {
       const auto note = s.remembered.find(logical);
-      if (note == s.remembered.end() || !is_kept(note->second)) break;
-      found.push_back(note->second.block);
+      if (note != s.remembered.end() && is_kept(note->second)) {
+        found.push_back(note->second.block);
+        continue;
+      }
+      if (other == nullptr || !shares_lost(s, *other, logical) || !can_give(*other, logical)) {
+        other = nullptr;
+        for (const auto& [arrival, one] : sequences) {
+          if (!shares_lost(s, one, logical) || !can_give(one, logical)) continue;
+          if (other == nullptr || more_important(one, *other)) other = &one;
+        }
+      }
+      if (other == nullptr) break;
+      found.push_back(other->table[static_cast<std::size_t>(logical)]);
     }
     return found;
+  }
+  /// Whether one that runs is about to have what this one lost behind all that it has found.
+  [[nodiscard]] bool more_comes(const model_sequence& s) const {
+    if (s.computed != s.scheduled || s.scheduled != s.held() * options.tokens_per_block) return false;
+    const std::int64_t logical = s.held() + static_cast<std::int64_t>(found_by(s).size());
+    if ((logical + 1) * options.tokens_per_block >= s.goal) return false;
+    return std::any_of(sequences.begin(), sequences.end(), [&](const auto& one) {
+      return one.second.runs_now() && shares_lost(s, one.second, logical);
+    });
+  }
+  /// Whether two had the same in a logical block, which one lost, and the other one has a block for.
+  [[nodiscard]] bool shares_lost(const model_sequence& s, const model_sequence& other, std::int64_t logical) const {
+    const auto at = static_cast<std::size_t>(logical);
+    return s.arrival != other.arrival && (logical + 1) * options.tokens_per_block <= s.reached &&
+           at < s.names.size() && at < other.names.size() && s.names[at] == other.names[at] && logical < other.held();
+  }
+  /// Where no content is kept, those that wait may be cut for whoever finds it.
+  [[nodiscard]] bool can_give(const model_sequence& s, std::int64_t logical) const {
+    return (s.runs_now() || options.keeps_content) && s.computed >= (logical + 1) * options.tokens_per_block;
   }
   /// Whether what counts as computed is right; where a copy for a step in flight is to be made yet, nobody can say.
   [[nodiscard]] bool holds_computed(const model_sequence& s) const {
@@ -197,6 +228,7 @@ class cache_model {
         s.is_there.begin() + static_cast<std::ptrdiff_t>(std::min(end, static_cast<std::int64_t>(s.is_there.size()))),
         s.is_there.end(), false);
     if (s.held() != parent.held()) s.remembered.clear();
+    name_shared(sequences.at(parent.arrival), s, std::min(s.held(), end / options.tokens_per_block));
     tokens_lost += std::max<std::int64_t>(0, s.reached - end);
     for (model_step& step : steps) {
       if (is_open && step.id == last_begun) break;
@@ -234,6 +266,7 @@ class cache_model {
     drop(s, std::min(s.held(), blocks_for(length)), 0);
     const std::int64_t full = length / options.tokens_per_block;
     s.remembered.erase(s.remembered.lower_bound(full), s.remembered.end());
+    s.names.resize(std::min(s.names.size(), static_cast<std::size_t>(full)));
     if (!takes_back || s.held() <= full) return;
     const std::int32_t last = s.table.back();  // what follows would be written into it
     if (holders()[static_cast<std::size_t>(last)] == 1 && !is_in_use(last)) {
@@ -265,7 +298,7 @@ class cache_model {
     park(s, 0);
     drop(s, kept, std::max(kept, full) + (s.is_fork && s.rewrites ? 1 : 0));
     s.promised = 0;
-    if (kept == 0) s.is_fork = false;
+    if (kept == 0 && s.names.empty()) s.is_fork = false;
   }
 
   /// All is cut, and nothing is found again but what others hold.
@@ -435,7 +468,7 @@ class cache_model {
   std::map<std::int32_t, std::int64_t> users;  // of held blocks: the last step of those who let go of it already
   std::vector<pave::sequence_id> ended;
   std::deque<model_step> steps;  // in flight
-  std::int64_t last_begun = 0, arrivals = 0;
+  std::int64_t last_begun = 0, arrivals = 0, named = 0;
   std::int64_t tokens_lost = 0, restored_before = 0, tokens_revived = 0, tokens_cached = 0;
   std::int64_t resets = 0;
   std::int64_t tokens_given_up = 0;  // lost, and taken back or ended before they came back
@@ -459,6 +492,12 @@ class cache_model {
       }
     }
     steps.back().writers[place] = s.arrival;
+  }
+  /// The first blocks of two are the same, and have one name each.
+  void name_shared(model_sequence& parent, model_sequence& child, std::int64_t blocks) {
+    while (static_cast<std::int64_t>(parent.names.size()) < blocks) parent.names.push_back(++named);
+    child.names = parent.names;
+    child.names.resize(static_cast<std::size_t>(blocks));
   }
   static std::int64_t lost_before(const model_sequence& s, token_span span) {
     return std::count_if(s.losses.begin() + span.first, s.losses.begin() + span.last,

@@ -33,6 +33,7 @@ struct model_sequence {
   std::vector<std::uint64_t> tokens;                 // what it says, as far as it is known
   std::vector<bool> is_there;                        // of each position: launched or found, and not lost since
   std::vector<int> losses;                           // of each position
+  std::vector<std::int64_t> names;                   // of full blocks at its front that it had in common with forks
   std::map<std::int64_t, model_content> remembered;  // by logical block: what a block had that it may find again
   std::int64_t last_run = 0, run_before = 0;         // the last steps that have it
   std::int64_t last_copy = 0;                        // the last step that copies into one of its blocks

@@ -84,6 +84,20 @@ class buffer {
     return reserve(rows * columns);
   }
 
+  /// Takes memory for `rows * columns` elements that have no value until one is written, so that none of its pages is
+  /// touched before. @pre it is empty
+  [[nodiscard]] bool reserve_raw(std::size_t rows, std::size_t columns) noexcept {
+    static_assert(std::is_trivially_copyable_v<Element> && std::is_trivially_destructible_v<Element>,
+                  "pave: an element begins with its first write");
+    PAVE_ASSERT(data_ == nullptr);
+    const std::size_t most = (std::numeric_limits<std::size_t>::max)() / 2 / sizeof(Element);
+    if (columns != 0 && rows > most / columns) return false;
+    void* data = ::operator new[](rows * columns * sizeof(Element), std::align_val_t{cache_line}, std::nothrow);
+    data_ = static_cast<Element*>(data);
+    size_ = data == nullptr ? 0 : rows * columns;
+    return data != nullptr;
+  }
+
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
   [[nodiscard]] Element* data() noexcept { return data_; }
   [[nodiscard]] const Element* data() const noexcept { return data_; }

@@ -42,6 +42,8 @@ template <class Bundle>
 using part_planner = typename Bundle::planner;
 template <class Bundle>
 using part_tracker = typename Bundle::tracker;
+template <class Bundle>
+using part_prefix_index = typename Bundle::prefix_index;
 
 // A class that lacks some of these has its one line, and goes on with the default bundle, so that no other line
 // follows: under clang++ that takes an assertion in a function, since one in a class cuts that short.
@@ -70,6 +72,7 @@ inline constexpr bool has_parts_v = all({
     is_detected_v<part_pool, Bundle>,
     is_detected_v<part_planner, Bundle>,
     is_detected_v<part_tracker, Bundle>,
+    is_detected_v<part_prefix_index, Bundle>,
 });
 
 /// Whether a cache's bundle names a slot of one of its parts, where nothing would read it.

@@ -78,19 +78,18 @@ class cache_candidates {
 template <class Pool, class Tracker>
 class sharing_candidates : public cache_candidates<Pool, Tracker> {
   using base = cache_candidates<Pool, Tracker>;
-  using kept_block_type = typename Pool::kept_block_type;
 
  public:
   using id_type = typename Pool::id_type;
 
   /// @param taken what the requester takes itself while others give up theirs: blocks that have its content
-  sharing_candidates(const base& plain, span<const kept_block_type> taken, release_counts& counts) noexcept
+  sharing_candidates(const base& plain, span<const id_type> taken, release_counts& counts) noexcept
       : base(plain), taken_(taken), counts_(counts) {
-    for (const kept_block_type& kept : taken_) counts_.takes[kept.block.index()] = true;
+    for (const id_type block : taken_) counts_.takes[block.index()] = true;
   }
   ~sharing_candidates() {
     start_anew();
-    for (const kept_block_type& kept : taken_) counts_.takes[kept.block.index()] = false;
+    for (const id_type block : taken_) counts_.takes[block.index()] = false;
   }
   sharing_candidates(const sharing_candidates&) = delete;
   sharing_candidates& operator=(const sharing_candidates&) = delete;
@@ -158,7 +157,7 @@ class sharing_candidates : public cache_candidates<Pool, Tracker> {
     }
   }
 
-  span<const kept_block_type> taken_;
+  span<const id_type> taken_;
   release_counts& counts_;
   mutable std::size_t asked_ = 0;
 };

@@ -36,9 +36,9 @@ struct need_of_blocks {
 template <class Planner>
 using victim_order_of = std::conditional_t<Planner::orders_victims, typename Planner::victim_order, least_important>;
 
-template <class Pool, class Planner, class Tracker>
+template <class Pool, class Planner, class Tracker, class Index>
 class cache_plans {
-  using state = cache_state<Pool, Tracker, victim_order_of<Planner>>;
+  using state = cache_state<Pool, Tracker, victim_order_of<Planner>, Index>;
   using row = typename state::row;
 
  public:

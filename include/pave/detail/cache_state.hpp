@@ -3,9 +3,11 @@
 #ifndef PAVE_DETAIL_CACHE_STATE_HPP
 #define PAVE_DETAIL_CACHE_STATE_HPP
 
+#include <pave/block_hash.hpp>
 #include <pave/candidates.hpp>
 #include <pave/detail/buffer.hpp>
 #include <pave/detail/cache_candidates.hpp>
+#include <pave/detail/content_names.hpp>
 #include <pave/detail/lost_content.hpp>
 #include <pave/detail/promises.hpp>
 #include <pave/detail/sequence_table.hpp>
@@ -22,6 +24,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <type_traits>
 
 namespace pave {
 inline namespace v0 {
@@ -29,7 +32,7 @@ namespace detail {
 
 /// The parts of a cache that its calls share, and the moves that keep them in step with each other.
 /// @tparam Order in which sequences are cut, for those that share no blocks
-template <class Pool, class Tracker, class Order>
+template <class Pool, class Tracker, class Order, class Index>
 struct cache_state {
   using id_type = typename Pool::id_type;
   using kept_block_type = typename Pool::kept_block_type;
@@ -37,11 +40,16 @@ struct cache_state {
   using row = typename sequence_rows::row;
   using candidates = cache_candidates<Pool, Tracker>;
   using candidates_that_share = sharing_candidates<Pool, Tracker>;
+  /// Whether content of one sequence can be found by another.
+  static constexpr bool names_content = Pool::can_share || Index::finds;
 
   Pool pool;
   Tracker tracker;
   sequence_rows sequences;
   lost_content<Pool> lost;
+  content_names<std::conditional_t<Index::finds, block_hash, std::uint64_t>> names;
+  Index index;
+  buffer<kept_block_type> last_found;  // by logical block, over a pool that keeps content: by the last `find_prefix`
   step_ledger steps;
   victim_index<rank, Order> order;
   release_counts shares;  // while a plan is made
@@ -57,10 +65,16 @@ struct cache_state {
   /// @param width blocks of the longest sequence
   [[nodiscard]] bool reserve(std::size_t most_sequences, block_count width, std::size_t steps_in_flight) noexcept {
     return sequences.reserve(most_sequences, width) && lost.reserve(most_sequences, width) &&
-           steps.reserve(most_sequences, steps_in_flight) && reserve_counts(pool.id_end());
+           steps.reserve(most_sequences, steps_in_flight) &&
+           (!names_content || names.reserve(most_sequences, width)) &&
+           (!Pool::keeps_content || last_found.reserve(static_cast<std::size_t>(width.value()))) &&
+           reserve_ids(pool.id_end());
   }
   /// @param ids how many the pool's ids can be
-  [[nodiscard]] bool reserve_counts(block_count ids) noexcept {
+  [[nodiscard]] bool reserve_ids(block_count ids) noexcept {
+    if constexpr (Index::finds) {
+      if (!index.reserve(ids)) return false;
+    }
     return !(Pool::can_share || Pool::keeps_content) || shares.reserve(ids, sequences.slots());
   }
 
@@ -71,7 +85,7 @@ struct cache_state {
   [[nodiscard]] bool sequences_share() const noexcept { return Pool::can_share && (Pool::keeps_content || forks > 1); }
   /// @param found logical blocks that `requester` takes itself
   [[nodiscard]] candidates_that_share sharing_view(const row& requester, block_range found = {}) noexcept {
-    return {view(), lost.noted(sequences.slot_at(requester.place), found), shares};
+    return {view(), sequences.blocks(sequences.slot_at(requester.place), found), shares};
   }
   /// @pre one waits
   [[nodiscard]] sequence_id most_important_waiting() const noexcept {
@@ -82,21 +96,92 @@ struct cache_state {
 
   // --- content that is found again ---
 
-  /// What a waiting sequence would hold next, and whose content is still there.
+  /// What a waiting sequence would hold next, and whose content is there; its row names these blocks. No block is found
+  /// twice, nor one that the sequence holds: whoever says so is wrong about one of them.
   [[nodiscard]] found_prefix find_prefix(sequence_id id) noexcept {
-    const block_count held = sequences[id.slot].held;
+    const std::uint32_t slot = id.slot;
+    const block_count held = sequences[slot].held;
     const sequence_progress at = tracker.progress(id).value();
-    if (sequences[id.slot].holes > 0) return {{held, held}, 0};
+    found_prefix prefix{{held, held}, 0, false};
     const bool ends_in_full_blocks = at.scheduled == held.value() * tokens_per_block.value();
-    if (at.computed != at.scheduled || !ends_in_full_blocks) return {{held, held}, 0};
+    if (sequences[slot].holes > 0 || at.computed != at.scheduled || !ends_in_full_blocks) return prefix;
     const block_count most = (at.goal.value() - 1) / tokens_per_block.value();  // a token is left to compute
-    return lost.find(pool, id.slot, sequences.blocks(id.slot, {0, held}), most, shares);
+    const block_count lost_end = at.reached.value() / tokens_per_block.value();
+    std::uint32_t other = slot;
+    for (block_count& next = prefix.blocks.last; next < most; next += 1) {
+      const kept_block_type one = find_block(slot, next, next < lost_end, other, prefix.more_comes);
+      if (one.block == id_type{}) break;
+      if (prefix.blocks.empty()) mark_taken(slot, {0, held}, true);
+      const bool is_taken = shares.takes[one.block.index()];
+      if (is_taken || (!Pool::can_share && pool.holders(one.block) != 0)) {
+        if (prefix.blocks.empty()) mark_taken(slot, {0, held}, false);
+        break;
+      }
+      shares.takes[one.block.index()] = true;
+      sequences.blocks(slot, {next, next + 1})[0] = one.block;
+      if constexpr (Pool::keeps_content) last_found[static_cast<std::size_t>(next.value())] = one;
+      if (pool.holders(one.block) == 0) prefix.free += 1;
+    }
+    if (!prefix.blocks.empty()) mark_taken(slot, {0, prefix.blocks.last}, false);
+    return prefix;
   }
   /// Of the blocks that a sequence has found: how many nobody holds, so that it takes them from what is available.
-  [[nodiscard]] block_count nobodys(block_range found, std::uint32_t slot) const noexcept {
-    block_count count = 0;
-    for (const kept_block_type& kept : lost.noted(slot, found)) count += pool.holders(kept.block) == 0 ? 1 : 0;
-    return count;
+  [[nodiscard]] block_count nobodys(std::uint32_t slot, block_range found) const noexcept {
+    const span<const id_type> blocks = sequences.blocks(slot, found);
+    return std::count_if(blocks.begin(), blocks.end(), [&](id_type block) { return pool.holders(block) == 0; });
+  }
+
+  /// The block that has what a sequence is to have in this logical one; `id_type{}`: none has.
+  /// @param lost_it whether the sequence had it before
+  /// @param other [in, out] whose block that was last, to be asked first; it has names as this one has
+  /// @param comes [out] whether one that runs is about to have it
+  [[nodiscard]] kept_block_type find_block(
+      std::uint32_t slot, block_count logical, bool lost_it, std::uint32_t& other, bool& comes) noexcept {
+    if (const std::optional<kept_block_type> own = lost.find(pool, slot, logical); own) return *own;
+    if constexpr (names_content) {
+      if (logical >= names.end(slot)) return {};
+      if constexpr (Index::finds) {
+        if (const auto kept = index.find(pool, names(slot, logical)); kept) return *kept;
+      }
+      if (Pool::can_share && lost_it && find_other(slot, logical, other, comes)) {
+        return pool.content_of(sequences.blocks(other, {logical, logical + 1})[0]).value();
+      }
+    }
+    return {};
+  }
+  /// Another sequence that has computed the same content in this logical block: of several the most important one. Over
+  /// a pool that forgets, one that runs: those that wait may be cut for whoever finds it.
+  [[nodiscard]] bool find_other(std::uint32_t slot,
+                                block_count logical,
+                                std::uint32_t& other,
+                                bool& comes) const noexcept {
+    const auto has_it = [&](std::uint32_t one) noexcept {
+      if (one == slot || logical >= names.end(one) || logical >= sequences[one].held) return false;
+      if (names(one, logical) != names(slot, logical)) return false;
+      if (sequences.blocks(one, {logical, logical + 1})[0] == id_type{}) return false;
+      const sequence_progress at = tracker.progress(sequences.id(one)).value();
+      const bool runs = at.state == sequence_state::running;
+      if (at.computed >= (logical.value() + 1) * tokens_per_block.value()) return runs || Pool::keeps_content;
+      comes = comes || runs;
+      return false;
+    };
+    if (other != slot && has_it(other)) return true;
+    other = slot;
+    for (std::size_t place = 0; place < sequences.size(); ++place) {
+      const std::uint32_t one = sequences.slot_at(place);
+      if (has_it(one) && (other == slot || sequences[one].order < sequences[other].order)) other = one;
+    }
+    comes = comes && other == slot;
+    return other != slot;
+  }
+  /// What is computed of a sequence is found from now on by its names.
+  void list_computed([[maybe_unused]] std::uint32_t slot) noexcept {
+    if constexpr (Index::finds) {
+      const block_count end = smaller(names.end(slot), full_blocks(sequences.id(slot)));
+      block_count listed = names.listed(slot);
+      for (; listed < end; listed += 1) list_block(slot, listed);
+      names.list(slot, listed);
+    }
   }
 
   // --- steps ---
@@ -161,12 +246,19 @@ struct cache_state {
     promises.keep_to_what_is_there(pool, sequences, steps);
     return taken;
   }
-  /// Takes the found ones of the logical blocks `taken`, which come first, and fresh ones. @pre so many are available
-  void take_blocks(std::uint32_t slot, block_range found, block_range taken) noexcept {
-    const span<const kept_block_type> revived = lost.noted(slot, found);
-    pool.acquire(revived, sequences.blocks(slot, {found.last, taken.last})).value();
-    const span<id_type> blocks = sequences.blocks(slot, found);
-    for (std::size_t i = 0; i < revived.size(); ++i) blocks[i] = revived[i].block;
+  /// Takes the logical blocks `taken`: what was found, and from `fresh_from` on fresh ones. @pre so many are available
+  void take_found(std::uint32_t slot, block_range taken, block_count fresh_from) noexcept {
+    const span<id_type> fresh = sequences.blocks(slot, {fresh_from, taken.last});
+    if constexpr (Pool::keeps_content) {
+      const span<const kept_block_type> all = last_found.all();
+      pool.acquire(all.subspan(static_cast<std::size_t>(taken.first.value()),
+                               static_cast<std::size_t>((fresh_from - taken.first).value())),
+                   fresh)
+          .value();
+    } else {
+      pool.share(sequences.blocks(slot, {taken.first, fresh_from})).value();
+      pool.allocate(fresh).value();
+    }
     lost.clear(slot);
     sequences[slot].held = taken.last;
     note_change(slot);
@@ -177,11 +269,24 @@ struct cache_state {
   void drop_blocks(std::uint32_t slot, block_count kept, block_count worth_keeping) noexcept {
     row& s = sequences[slot];
     const block_count worthless = larger(kept, smaller(s.held, worth_keeping));
+    list_again(slot, {kept, worthless});
     release_from_end(slot, {worthless, s.held}, content::worthless);
     release_from_end(slot, {kept, worthless}, content::worth_keeping);
     s.held = kept;
     for (; s.holes > 0 && sequences.blocks(slot, {s.held - 1, s.held})[0] == id_type{}; s.held -= 1) s.holes -= 1;
     note_change(slot);
+  }
+  /// Blocks are about to go. Another one that has the content of one of them may have gone since it was listed.
+  void list_again([[maybe_unused]] std::uint32_t slot, [[maybe_unused]] block_range range) noexcept {
+    if constexpr (names_content) {
+      if constexpr (Index::finds) {
+        for (block_count at = range.first; at < smaller(range.last, names.listed(slot)); at += 1) list_block(slot, at);
+      }
+      names.lose(slot, range.first);
+    }
+  }
+  void list_block(std::uint32_t slot, block_count logical) noexcept {
+    index.add(pool, names(slot, logical), sequences.blocks(slot, {logical, logical + 1})[0]);
   }
   /// The row does not need them any more, and those of them that are holes are holes no more.
   void release_from_end(std::uint32_t slot, block_range range, content left) noexcept {
@@ -197,12 +302,16 @@ struct cache_state {
   /// Releases blocks before others that stay.
   void cut_hole(std::uint32_t slot, block_range range, block_count worth_keeping) noexcept {
     const block_count worthless = larger(range.first, smaller(range.last, worth_keeping));
+    list_again(slot, {range.first, worthless});
     release_from_end(slot, {worthless, range.last}, content::worthless);
     release_from_end(slot, {range.first, worthless}, content::worth_keeping);
     const span<id_type> hole = sequences.blocks(slot, range);
     std::fill(hole.begin(), hole.end(), id_type{});
     sequences[slot].holes += range.size();
     note_change(slot);
+  }
+  void mark_taken(std::uint32_t slot, block_range range, bool are_taken) noexcept {
+    for (const id_type block : sequences.blocks(slot, range)) shares.takes[block.index()] = are_taken;
   }
   /// Blocks of a sequence that are full of computed tokens.
   [[nodiscard]] block_count full_blocks(sequence_id id) const noexcept {
@@ -248,7 +357,15 @@ struct cache_state {
       cut_hole(id.slot, lost_blocks, filled);
     }
     promises.end(s);
-    if (s.held == 0) end_sharing(s);
+    if (s.held == 0 && !may_share_again(id.slot)) end_sharing(s);
+  }
+  /// Whether it may find what another one has of what both had.
+  [[nodiscard]] bool may_share_again([[maybe_unused]] std::uint32_t slot) const noexcept {
+    if constexpr (names_content) {
+      return names.end(slot) > 0;
+    } else {
+      return false;
+    }
   }
 
   void apply(span<const cut> cuts) noexcept {

@@ -11,6 +11,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 namespace pave {
 inline namespace v0 {
@@ -32,6 +33,7 @@ struct release_counts {
 struct found_prefix {
   block_range blocks;  // logical ones, from the first that it does not hold
   block_count free;    // of these: nobody holds them, so that taking them takes from what is available
+  bool more_comes;     // a sequence that runs is about to have the next one, which this sequence lost, too
 };
 
 /// Notes of each sequence's logical blocks [held, end), in the order of its table; none over a pool that forgets.
@@ -51,15 +53,10 @@ class lost_content {
                    block_count /*held*/,
                    block_range /*lost*/,
                    span<const id_type> /*blocks*/) noexcept {}
-  [[nodiscard]] static found_prefix find(const Pool& /*pool*/,
-                                         std::uint32_t /*slot*/,
-                                         span<const id_type> held,
-                                         block_count /*most*/,
-                                         release_counts& /*counts*/) noexcept {
-    return {{held.size(), held.size()}, 0};
-  }
-  [[nodiscard]] static span<const kept_block_type> noted(std::uint32_t /*slot*/, block_range /*blocks*/) noexcept {
-    return {};
+  [[nodiscard]] static std::optional<kept_block_type> find(const Pool& /*pool*/,
+                                                           std::uint32_t /*slot*/,
+                                                           block_count /*logical*/) noexcept {
+    return std::nullopt;
   }
 };
 
@@ -103,34 +100,14 @@ class lost_content<Pool, true> {
     }
   }
 
-  /// The blocks behind the `held` ones whose content is still there, up to the first that is not, or to `most`. No
-  /// block is found twice, nor one that the sequence holds: whoever says so is wrong about one of them.
-  [[nodiscard]] found_prefix find(const Pool& pool,
-                                  std::uint32_t slot,
-                                  span<const id_type> held,
-                                  block_count most,
-                                  release_counts& counts) const noexcept {
-    const block_count first = held.size();
-    const span<const kept_block_type> known = noted(slot, {first, larger(first, smaller(ends_[slot], most))});
-    found_prefix found{{first, first}, 0};
-    if (known.empty()) return found;
-    for (const id_type block : held) counts.takes[block.index()] = true;
-    for (const kept_block_type& kept : known) {
-      if (!pool.is_kept(kept) || counts.takes[kept.block.index()]) break;
-      if (!Pool::can_share && pool.holders(kept.block) != 0) break;
-      counts.takes[kept.block.index()] = true;
-      if (pool.holders(kept.block) == 0) found.free += 1;
-      found.blocks.last += 1;
-    }
-    for (const id_type block : held) counts.takes[block.index()] = false;
-    for (const kept_block_type& kept : noted(slot, found.blocks)) counts.takes[kept.block.index()] = false;
-    return found;
+  /// What it had in this logical block, if that is still there.
+  [[nodiscard]] std::optional<kept_block_type> find(const Pool& pool,
+                                                    std::uint32_t slot,
+                                                    block_count logical) const noexcept {
+    if (logical >= ends_[slot]) return std::nullopt;
+    const kept_block_type kept = notes_[index(slot, logical)];
+    return pool.is_kept(kept) ? std::optional(kept) : std::nullopt;
   }
-
-  [[nodiscard]] span<const kept_block_type> noted(std::uint32_t slot, block_range blocks) const noexcept {
-    return {notes_.data() + index(slot, blocks.first), static_cast<std::size_t>(blocks.size().value())};
-  }
-
  private:
   [[nodiscard]] std::size_t index(std::uint32_t slot, block_count logical) const noexcept {
     return slot * static_cast<std::size_t>(width_.value()) + static_cast<std::size_t>(logical.value());

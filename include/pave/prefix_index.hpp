@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which block has this content? Full blocks, found by the hash of all tokens up to their end.
+#ifndef PAVE_PREFIX_INDEX_HPP
+#define PAVE_PREFIX_INDEX_HPP
+
+#include <pave/block_hash.hpp>
+#include <pave/config.hpp>
+#include <pave/detail/buffer.hpp>
+#include <pave/detail/detect.hpp>
+#include <pave/policy/retention.hpp>
+#include <pave/result.hpp>
+#include <pave/span.hpp>
+#include <pave/units.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <type_traits>
+#include <utility>
+
+namespace pave {
+inline namespace v0 {
+
+namespace detail {
+template <class Index>
+using prefix_index_finds = decltype(Index::finds);
+template <class Index>
+using prefix_index_reserve = decltype(std::declval<Index&>().reserve(block_count{}));
+template <class Index, class Pool>
+using prefix_index_find = decltype(*std::declval<const Index&>().find(std::declval<const Pool&>(), block_hash{}));
+template <class Index, class Pool>
+using prefix_index_add =
+    decltype(std::declval<Index&>().add(std::declval<const Pool&>(), block_hash{}, typename Pool::id_type{}));
+}  // namespace detail
+
+/// @brief The contract of a `kv_cache`'s slot `prefix_index` over a pool:
+/// - `static constexpr bool finds`: whether it finds anything; the others are asked for only then
+/// - `bool reserve(block_count ids)`: takes memory for the ids 0 … ids − 1, and keeps what is there; false where memory
+///   is refused
+/// - `std::optional<kept_block> find(const Pool&, block_hash) const`: what has this content; only what the pool says is
+///   kept
+/// - `void add(const Pool&, block_hash, id block)`: this block, which is held, has it
+template <class Index, class Pool>
+inline constexpr bool is_prefix_index_v = detail::all({
+    detail::is_detected_as_v<bool, detail::prefix_index_finds, Index>,
+    detail::is_detected_as_v<bool, detail::prefix_index_reserve, Index>,
+    detail::is_detected_as_v<typename Pool::kept_block_type, detail::prefix_index_find, Index, Pool>,
+    detail::is_detected_v<detail::prefix_index_add, Index, Pool>,
+});
+
+/// @brief Nothing is found by its tokens.
+struct no_prefix_index {
+  static constexpr bool finds = false;
+};
+
+/// @brief Finds full blocks by their content, held ones and free ones, as long as the pool keeps it. It holds no block:
+/// one that is reused is found no more, and nobody has to say so.
+///
+/// Of blocks with the same content it knows one: the first that was added and is still there.
+///
+/// A pool is any type with `result<kept_block> content_of(id) const` and `bool is_kept(kept_block) const`, as a
+/// `block_pool` with the retention `keep` has. Within a `kv_cache` it is the policy `prefix_index`, and the cache asks
+/// and fills it; over a pool alone the engine does so: `find_prefix`, then `acquire`, and `add` once a step is complete
+/// that computed a block's last token.
+/// @complexity constant a block, on average over hashes; 24 bytes an id, and 4 to 8 more
+/// @threadsafety one thread at a time
+template <class Id>
+class basic_prefix_index {
+ public:
+  using id_type = Id;
+  using kept_block_type = basic_kept_block<Id>;
+  static constexpr bool finds = true;
+
+  /// @brief Makes an empty index. No other call takes memory, but for `reserve`.
+  /// @param ids one more than the largest id of the pool
+  /// @error `invalid_argument`: no ids, or more than 2^32 − 2
+  /// @error `out_of_memory`
+  [[nodiscard]] static result<basic_prefix_index> create(block_count ids) noexcept {
+    if (ids < 1 || ids > most_ids) return errc::invalid_argument;
+    basic_prefix_index index;
+    if (!index.reserve(ids)) return errc::out_of_memory;
+    return index;
+  }
+  /// @brief An empty index, which knows no ids, as a moved-from one does.
+  basic_prefix_index() noexcept = default;
+
+  /// @brief Takes memory for the ids 0 … ids − 1, and keeps what is there.
+  /// @return false where the host refuses; the index is then as it was
+  /// @complexity linear in the ids
+  [[nodiscard]] bool reserve(block_count ids) noexcept {
+    if (ids > most_ids) return false;
+    const auto size = static_cast<std::size_t>(ids.value());
+    std::size_t buckets = 1;
+    while (buckets < size) buckets *= 2;
+    if (buckets <= heads_.size()) return entries_.reserve(size);
+    detail::buffer<std::uint32_t> heads;
+    if (!heads.reserve(buckets) || !entries_.reserve(size)) return false;
+    heads_ = std::move(heads);
+    for (std::size_t i = 0; i < entries_.size(); ++i) {
+      if (entries_[i].generation != 0) link(i);
+    }
+    return true;
+  }
+
+  /// @return the block that has this content, for `acquire`; none where none has, or it was reused
+  template <class Pool>
+  [[nodiscard]] std::optional<kept_block_type> find(const Pool& pool, block_hash hash) const noexcept {
+    if (heads_.size() == 0) return std::nullopt;
+    for (std::uint32_t at = heads_[bucket(hash)]; at != none; at = entries_[at - 1].next) {
+      if (entries_[at - 1].hash != hash) continue;
+      const kept_block_type kept = content(at - 1);
+      if (!pool.is_kept(kept)) break;
+      return kept;
+    }
+    return std::nullopt;
+  }
+  /// @brief Finds the beginning of a sequence: block after block, up to the first that is not there.
+  /// @param hashes of its blocks 0, 1, …
+  /// @param found [out] what `acquire` takes
+  /// @return how many were found: no more than there is room for
+  /// @complexity linear in the blocks found
+  template <class Pool>
+  [[nodiscard]] std::size_t find_prefix(const Pool& pool,
+                                        span<const block_hash> hashes,
+                                        span<kept_block_type> found) const noexcept {
+    std::size_t size = 0;
+    for (; size < hashes.size() && size < found.size(); ++size) {
+      const std::optional<kept_block_type> next = find(pool, hashes[size]);
+      if (!next) break;
+      found[size] = *next;
+    }
+    return size;
+  }
+
+  /// @brief A block has this content, all of it computed by completed steps, and accepted: it is found from now on.
+  /// @param block held; one that nobody holds, or the index has no room for, is passed over
+  /// @return whether it is the one that is found; false where another one is
+  template <class Pool>
+  bool add(const Pool& pool, block_hash hash, Id block) noexcept {
+    const result<kept_block_type> now = pool.content_of(block);
+    if (!now || now->generation == 0 || block.index() >= entries_.size()) return false;
+    entry& own = entries_[block.index()];
+    if (own.generation == now->generation && own.hash == hash) return true;
+    for (std::uint32_t at = heads_[bucket(hash)]; at != none; at = entries_[at - 1].next) {
+      if (entries_[at - 1].hash != hash) continue;
+      if (pool.is_kept(content(at - 1))) return false;
+      unlink(at - 1);
+      break;
+    }
+    if (own.generation != 0) unlink(block.index());
+    own.hash = hash;
+    own.generation = now->generation;
+    link(block.index());
+    size_.get() += 1;
+    return true;
+  }
+
+  /// @return blocks that are known, those that were reused since among them
+  [[nodiscard]] std::size_t size() const noexcept { return size_.get(); }
+
+ private:
+  struct entry {
+    block_hash hash;
+    std::uint32_t generation = 0;  // of the content that has this hash; 0: none, and it is in no list
+    std::uint32_t next = none;     // in the list of its bucket
+  };
+  static constexpr std::uint32_t none = 0;  // the others are 1 more than an id
+  static constexpr std::int64_t most_ids = 0xFFFFFFFE;
+
+  [[nodiscard]] std::size_t bucket(block_hash hash) const noexcept {
+    // A hash of the engine's may vary in some of its bits only: a product has them all in its upper ones.
+    const std::uint64_t mixed = (hash.low ^ hash.high) * 0x9E3779B97F4A7C15U;
+    return static_cast<std::size_t>(mixed >> 32U) & (heads_.size() - 1);
+  }
+  [[nodiscard]] kept_block_type content(std::size_t block) const noexcept {
+    return {Id(block), entries_[block].generation};
+  }
+  void link(std::size_t block) noexcept {
+    std::uint32_t& head = heads_[bucket(entries_[block].hash)];
+    entries_[block].next = head;
+    head = static_cast<std::uint32_t>(block + 1);
+  }
+  void unlink(std::size_t block) noexcept {
+    std::uint32_t* at = &heads_[bucket(entries_[block].hash)];
+    while (*at != block + 1) at = &entries_[*at - 1].next;
+    *at = entries_[block].next;
+    entries_[block].generation = 0;
+    size_.get() -= 1;
+  }
+
+  detail::buffer<entry> entries_;        // by block
+  detail::buffer<std::uint32_t> heads_;  // a power of two of lists
+  detail::zero_on_move<std::size_t> size_;
+};
+
+/// @brief The index of a pool whose ids are `block_id`.
+using prefix_index = basic_prefix_index<block_id>;
+
+}  // namespace v0
+}  // namespace pave
+
+#endif
