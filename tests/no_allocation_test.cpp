@@ -247,6 +247,41 @@ TEST_CASE("eviction_planner: no plan takes memory, by price, by looking at all, 
   REQUIRE(watch.asked == 0);
 }
 
+TEST_CASE("group_planner: no plan takes memory, with what is left behind or with cuts", "[planner][memory]") {
+  const pave::kv_group kinds[] = {{16}, {16, 100}, {16, 0, 64}};
+  const std::size_t rows_of = 40;
+  std::vector<pave::group_table_candidates<>::row> rows;
+  std::vector<std::int32_t> table;
+  for (std::int32_t i = 0; i < 40; ++i) {
+    rows.push_back({{i, static_cast<std::uint64_t>(i)}, 20 * 16 - i % 16, i % 3 == 0});
+    for (std::int32_t at = 0; at < 20; ++at) table.push_back(i * 20 + at);
+  }
+  const std::vector<std::uint32_t> holders(table.size(), 1);
+  const std::vector<std::int32_t> ends(rows_of, 20);
+  std::vector<pave::group_table> groups;
+  for (const pave::kv_group& kind : kinds) groups.push_back({kind, table.data(), 20, ends, holders});
+  const pave::group_table_candidates<> view(rows, groups);
+  std::vector<pave::basic_group_cut<std::size_t>> cuts(rows_of);
+  std::vector<pave::basic_blocks_left_behind<std::size_t>> left_behind(rows_of * 3);
+  std::vector<pave::plan> amounts(3);
+  std::vector<pave::group_victim> scratch(rows_of);
+  const pave::basic_group_plan_room<std::size_t> room{cuts, left_behind, amounts, scratch};
+  bool all_made = true;
+  {
+    const watched memory;
+    for (const std::int64_t shortage : {1, 5, 64, 790}) {
+      for (const std::int64_t times : {0, 1}) {
+        const pave::block_count each[] = {shortage * times, shortage, shortage};
+        const auto made =
+            pave::group_planner<>()(view, pave::rank{-1, 0}, each, pave::victims::parked_then_running, room);
+        all_made = made && all_made;
+      }
+    }
+  }
+  REQUIRE(all_made);
+  REQUIRE(watch.asked == 0);
+}
+
 TEST_CASE("create: where memory is refused, all that was taken is given back", "[cache][pool][tracker][memory]") {
   SECTION("kv_cache") {
     require_all_is_given_back([] { return pave::kv_cache<>::create(options_of_cache()).code(); });

@@ -17,12 +17,16 @@
 //   candidates  policy/*                     what can be exchanged
 //   pool ─▶ planner ─▶ tracker ─▶ cache      what does the work
 //   victim_index                             for the planner, where there are many candidates
+//   groups  group_candidates  group_planner  for models whose layers keep different things
 #ifndef PAVE_PAVE_HPP
 #define PAVE_PAVE_HPP
 
 #include <pave/cache.hpp>
 #include <pave/candidates.hpp>
 #include <pave/config.hpp>
+#include <pave/group_candidates.hpp>
+#include <pave/group_planner.hpp>
+#include <pave/groups.hpp>
 #include <pave/layout.hpp>
 #include <pave/planner.hpp>
 #include <pave/pool.hpp>

@@ -35,6 +35,9 @@ struct priced_planner : pave::planner_policies {
 struct priced_policies : pave::cache_policies {
   using planner = priced_planner;
 };
+struct largest_group_planner : pave::group_planner_policies {
+  using victim_order = pave::largest;
+};
 struct eager_tracker : pave::tracker_policies {
   using resume_gate = pave::first_chunk;
 };
@@ -70,6 +73,8 @@ template class pave::eviction_planner<baseline_planner>;
 template class pave::eviction_planner<priced_planner>;
 template class pave::victim_index<>;
 template class pave::victim_index<int, pave::most_slack>;
+template class pave::group_planner<>;
+template class pave::group_planner<largest_group_planner>;
 template class pave::restore_tracker<>;
 template class pave::restore_tracker<eager_tracker>;
 template class pave::kv_cache<>;
@@ -98,13 +103,21 @@ template class pave::basic_cut_list<std::int64_t>;
 template class pave::basic_cut_list<pave::sequence_id>;
 template class pave::block_table_candidates<>;
 template class pave::block_table_candidates<std::int64_t>;
+template class pave::group_table_candidates<>;
+template class pave::group_table_candidates<std::int64_t>;
 template struct pave::basic_cut<pave::sequence_id>;
+template struct pave::basic_group_cut<pave::sequence_id>;
+template struct pave::basic_blocks_left_behind<pave::sequence_id>;
+template struct pave::basic_group_plan<pave::sequence_id>;
+template struct pave::basic_group_plan_room<pave::sequence_id>;
+template class pave::result<pave::group_plan>;
 template struct pave::basic_range<pave::block_count>;
 template struct pave::basic_range<pave::token_count>;
 template class pave::detail::amount<pave::block_tag>;
 template class pave::detail::amount<pave::token_tag>;
 template class pave::detail::amount<pave::byte_tag>;
 template class pave::detail::buffer<pave::block_id>;
+template class pave::detail::group_blocks<pave::group_table_candidates<>>;
 template class pave::detail::lock_scope<pave::unlocked>;
 template class pave::detail::block_credits<pave::std_atomics>;
 template class pave::detail::block_stacks<pave::std_atomics>;
@@ -204,6 +217,32 @@ bool plans_over_tables() {
   return good;
 }
 
+/// The planner over tables of two groups: full attention, and a window of one block.
+bool plans_over_groups() {
+  using view = pave::group_table_candidates<std::int64_t>;
+  const std::array<view::row, 2> rows{view::row{1, 12, false}, view::row{2, 12, false}};
+  const std::array<std::int32_t, 6> table{0, 1, 2, 3, 4, 5};
+  const std::array<std::int32_t, 2> ends{3, 3};
+  const std::array<std::uint32_t, 6> holders{1, 1, 1, 1, 1, 1};
+  const std::array<pave::group_table, 2> tables{
+      pave::group_table{pave::kv_group{4}, table.data(), 3, ends, holders},
+      pave::group_table{pave::kv_group{4, 4}, table.data(), 3, ends, holders}};
+  std::array<pave::basic_group_cut<std::size_t>, 2> cuts;
+  std::array<pave::basic_blocks_left_behind<std::size_t>, 4> left_behind;
+  std::array<pave::plan, 2> groups;
+  std::array<pave::group_victim, 2> scratch;
+  const pave::basic_group_plan_room<std::size_t> room{cuts, left_behind, groups, scratch};
+
+  const std::array<pave::block_count, 2> shortage{1, 3};
+  const pave::group_planner<> planner;
+  const auto planned = planner(view(rows, tables), 0, shortage, pave::victims::parked_then_running, room);
+  bool good = holds(planned && planned->cuts.size() == 1, "one row is cut");
+  good = holds(planned->cuts[0].sequence == 1 && planned->cuts[0].kept == 8, "the least important, by a block") && good;
+  good = holds(planned->left_behind.size() == 2, "both give of what they left behind") && good;
+  good = holds(planned->groups[0].freed == 1 && planned->groups[1].freed == 3, "just what was short") && good;
+  return good;
+}
+
 /// A transfer holds a block past its sequence, and a step past both; all of it is watched, and an audit finds it well.
 bool waits_for_transfer_and_step() {
   using pool_type = pave::block_pool<waiting_pool>;
@@ -240,6 +279,7 @@ int main() {
   good = revives() && good;
   good = gives_runs() && good;
   good = plans_over_tables() && good;
+  good = plans_over_groups() && good;
   good = waits_for_transfer_and_step() && good;
   return good ? 0 : 1;
 }

@@ -6,6 +6,7 @@
 #include <pave/candidates.hpp>
 #include <pave/config.hpp>
 #include <pave/detail/detect.hpp>
+#include <pave/units.hpp>
 
 #include <cstddef>
 #include <type_traits>
@@ -49,11 +50,18 @@ struct least_important {
   }
 };
 
-/// @brief Who holds the most blocks first: the fewest victims, where they are cut whole.
+/// @brief Who holds the most blocks first: the fewest victims, where they are cut whole. It asks the candidate view for
+/// `blocks(i)`; over several KV groups that is the engine's own measure.
 struct largest {
   template <class View>
   [[nodiscard]] static constexpr bool before(const View& view, std::size_t a, std::size_t b) noexcept {
-    return view.blocks(b) < view.blocks(a);
+    constexpr bool has_blocks = detail::is_detected_as_v<block_count, detail::candidates_blocks, View>;
+    static_assert(has_blocks, "pave: largest needs a candidate view with `block_count blocks(std::size_t i) const`");
+    if constexpr (has_blocks) {
+      return view.blocks(b) < view.blocks(a);
+    } else {
+      return a < b;
+    }
   }
 };
 

@@ -1,0 +1,17 @@
+// expect: pave: a candidate view over groups needs `block_range blocks(std::size_t i, std::size_t g) const`
+// SPDX-License-Identifier: Apache-2.0
+// A candidate view that does not say where blocks lie is refused, and told what it lacks.
+#include <pave/pave.hpp>
+
+class boundless_view : public pave::group_table_candidates<> {
+ public:
+  using group_table_candidates::group_table_candidates;
+  pave::block_range blocks(std::size_t, std::size_t) const = delete;
+};
+
+pave::result<pave::basic_group_plan<std::size_t>> plan_over(const pave::group_planner<>& planner,
+                                                            const boundless_view& candidates,
+                                                            pave::span<const pave::block_count> shortage,
+                                                            const pave::basic_group_plan_room<std::size_t>& room) {
+  return planner(candidates, pave::rank{}, shortage, pave::victims::parked_then_running, room);
+}
