@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// pave-bench: eviction_planner, by looking at all requests and by an index, beside engines' ways by block.
+// pave-bench: eviction_planner, by looking at all requests and by an index, beside engines' ways by block; and
+// group_planner, over one group and over three.
 #include "baselines/evictions_by_block.hpp"
 #include "support/random.hpp"
 #include "support/running_requests.hpp"
 
+#include <pave/group_planner.hpp>
 #include <pave/planner.hpp>
 #include <pave/victim_index.hpp>
 
@@ -112,6 +114,27 @@ void over_tables(benchmark::State& state) {
   finish(state, to, freed, state.range(1));
 }
 
+template <std::size_t Groups>
+void over_groups(benchmark::State& state) {
+  const auto requests = static_cast<std::size_t>(state.range(0));
+  const bench::group_tables tables(requests);
+  const auto shortage = bench::group_tables::shortage_for(state.range(1), Groups);
+  std::vector<pave::basic_group_cut<std::size_t>> cuts(requests);
+  std::vector<pave::basic_blocks_left_behind<std::size_t>> left_behind(requests * Groups);
+  std::vector<pave::plan> groups(Groups);
+  std::vector<pave::group_victim> scratch(requests);
+  const pave::basic_group_plan_room<std::size_t> room{cuts, left_behind, groups, scratch};
+  const pave::group_planner<> planner;
+  std::size_t victims = 0;
+  for (auto _ : state) {
+    const auto plan = planner(tables.view(Groups), most_important, shortage, pave::victims::parked_then_running, room);
+    victims = plan->cuts.size();
+    benchmark::ClobberMemory();
+  }
+  state.counters["cuts"] = static_cast<double>(victims);
+  if (groups[0].freed < shortage[0]) state.SkipWithError("the plan does not free what was asked for");
+}
+
 template <class Baseline>
 void by_block(benchmark::State& state) {
   const bench::request_tables requests(256, static_cast<std::size_t>(state.range(0)));
@@ -155,6 +178,8 @@ void add_order(const std::string& order) {
   add("BM_plan_cheapest_restore/scan", scan<policies<pave::cheapest_restore>>, {1, 4, 64}, {256, 65536});
   add("BM_plan_cheapest_restore/scan_cheapest_range", scan<policies<pave::cheapest_restore, pave::cheapest_range>>,
       {1, 4, 64}, {256, 65536});
+  add("BM_plan_over_groups/one", over_groups<1>, {1, 4, 64}, {256, 65536});
+  add("BM_plan_over_groups/three", over_groups<3>, {1, 4, 64}, {256, 65536});
   const auto add_blocks = [](const char* name, function run, std::int64_t most) {
     auto* bench = benchmark::RegisterBenchmark(name, run)->ArgNames({"blocks", "short"});
     for (std::int64_t blocks = 1 << 12; blocks <= most; blocks *= 16) bench->Args({blocks, 1})->Args({blocks, 4});

@@ -7,6 +7,8 @@
 #include "support/random.hpp"
 
 #include <pave/candidates.hpp>
+#include <pave/group_candidates.hpp>
+#include <pave/groups.hpp>
 #include <pave/units.hpp>
 
 #include <algorithm>
@@ -96,6 +98,46 @@ struct request_tables {
   std::vector<pave::block_table_candidates<>::row> rows;
   std::vector<std::int32_t> table;
   std::vector<std::uint32_t> holders;
+};
+
+/// Block tables of as many requests, of 64 blocks each in full attention; besides, a window of 256 tokens, of which
+/// four blocks more are held, and a state kept every 64 tokens.
+struct group_tables {
+  explicit group_tables(std::size_t requests) {
+    const std::int32_t tokens = 1024;
+    for (std::size_t i = 0; i < requests; ++i) rows.push_back({{static_cast<std::int64_t>(i), i}, tokens});
+    shuffle(rows);
+    for (const pave::kv_group& kind : {pave::kv_group{16}, pave::kv_group{16, 256}, pave::kv_group{64, 0, 64}}) {
+      const auto end = static_cast<std::int32_t>(kind.needed(tokens).last.value());
+      const std::int32_t begin = kind.window > 0 ? static_cast<std::int32_t>(kind.needed(tokens).first.value() - 4) : 0;
+      std::vector<std::int32_t> ids;
+      for (std::size_t at = 0; at < requests * static_cast<std::size_t>(end); ++at) {
+        ids.push_back(static_cast<std::int32_t>(at));
+      }
+      shuffle(ids);
+      holders.emplace_back(ids.size(), 1U);
+      tables.push_back(std::move(ids));
+      begins.emplace_back(requests, begin);
+      ends.emplace_back(requests, end);
+      groups.push_back(
+          {kind, tables.back().data(), static_cast<std::size_t>(end), ends.back(), holders.back(), begins.back()});
+    }
+  }
+  group_tables(const group_tables&) = delete;
+  group_tables& operator=(const group_tables&) = delete;
+
+  pave::group_table_candidates<> view(std::size_t of) const noexcept { return {rows, {groups.data(), of}}; }
+  /// What so many requests have, but for all but one block of the last one's.
+  static std::vector<pave::block_count> shortage_for(std::int64_t cuts, std::size_t of) {
+    std::vector<pave::block_count> all(of, cuts);
+    all[0] = 64 * (cuts - 1) + 1;
+    return all;
+  }
+
+  std::vector<pave::group_table_candidates<>::row> rows;
+  std::vector<std::vector<std::int32_t>> tables, begins, ends;
+  std::vector<std::vector<std::uint32_t>> holders;
+  std::vector<pave::group_table> groups;
 };
 
 }  // namespace bench
