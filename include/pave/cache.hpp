@@ -101,7 +101,7 @@ struct growth {
 /// @brief A sequence that came in. To the engine it is an ordinary prefill chunk over a kept prefix.
 struct restore {
   sequence_id sequence;
-  token_range found;     ///< positions whose content was still in blocks: they are computed already
+  token_range found;     ///< positions whose content is in blocks, its own or others': they are computed already
   token_range tokens;    ///< positions that the open step computes; `remaining` says how many follow
   block_range blocks;    ///< from the first logical block that is new in its table to the last, the found ones first
   block_count taken;     ///< of what was available, or was cut for it: all of them but the found ones that others hold
@@ -122,8 +122,8 @@ struct cache_snapshot {
   std::size_t running = 0, parked = 0, waiting = 0;
   token_count tokens_lost;      ///< cut and to be computed again, since `create`
   token_count tokens_restored;  ///< of these: scheduled to be computed again; they are no cache hits
-  token_count tokens_revived;   ///< of these: found again, in blocks that had not been reused
-  token_count tokens_cached;    ///< found by sequences that never had them, since `create`: see `offer_prefix`
+  token_count tokens_revived;   ///< of these: found again, in blocks not reused, or computed by others
+  token_count tokens_cached;    ///< found by sequences that never had them, since `create`
 };
 
 /// @brief Block tables over a pool, with exact reclamation and restores.
@@ -140,6 +140,10 @@ struct cache_snapshot {
 /// stays. The table has `id_type{}` where a block is gone. Gaps come back from the front to the back, one contiguous
 /// range a step, and only then the sequence goes on at its end: no attention reads a missing token. Over a pool that
 /// keeps content, what a cut from the inside took is computed again; only ends are found.
+///
+/// What forks had in common and lost together comes back once: the first one that comes in computes it, and the others
+/// share it again, from one that runs, or over a pool that keeps content from any. Where cuts leave gaps inside, each
+/// computes its own. With a `prefix_index` sequences find each other's full blocks by their tokens: see `set_hashes`.
 /// @complexity Members are linear in the blocks that they name, and logarithmic in the admitted sequences, or say
 ///   otherwise. `plan_cuts`, `next_restore`, and `grow_or_reclaim` where blocks are short, are linear in the sequences
 ///   besides where these share blocks, or where plans go by their price (`cheapest_restore`).
@@ -498,8 +502,7 @@ class kv_cache {
     const detail::need_of_blocks blocks{takes, must_fit + headroom(need.resumes),
                                         state_.copies(id.slot, need.tokens.size()), victims::parked_only, found.blocks};
     if (const result<void> got = plans_.reclaim(state_, s, blocks, cuts); !got) return got.error();
-    const detail::found_prefix still_found = cuts.used().empty() ? found : state_.find_prefix(id);
-    const block_count on_their_way = found.blocks.last - still_found.blocks.last;
+    const block_count on_their_way = state_.not_there_yet(found.blocks);
     const block_count needs =
         fresh + (state_.copies(id.slot, need.tokens.size()) ? 1 : 0) + state_.nobodys(id.slot, found.blocks);
     if (const result<void> there = plans_.wait_for(state_, s, needs, on_their_way, cuts); !there) return there.error();
@@ -579,6 +582,7 @@ class kv_cache {
   void reset() noexcept {
     for (std::size_t i = 0; i < state_.sequences.size(); ++i) {
       const sequence_id id = state_.sequences.id(state_.sequences.slot_at(i));
+      if constexpr (state::names_content) state_.names.lose(id.slot, 0);
       state_.cut_back(id, {0, state_.sequences[id.slot].held});
       state_.lost.clear(state_.sequences.slot_at(i));
     }

@@ -16,11 +16,13 @@
 //   config  units  span  result  layout      words
 //   candidates  policy/*                     what can be exchanged
 //   pool ─▶ planner ─▶ tracker ─▶ cache      what does the work
+//   block_hash  prefix_index                 for the cache, where sequences begin with the same tokens
 //   victim_index                             for the planner, where there are many candidates
 //   groups  group_candidates  group_planner  for models whose layers keep different things
 #ifndef PAVE_PAVE_HPP
 #define PAVE_PAVE_HPP
 
+#include <pave/block_hash.hpp>
 #include <pave/cache.hpp>
 #include <pave/candidates.hpp>
 #include <pave/config.hpp>
@@ -30,6 +32,7 @@
 #include <pave/layout.hpp>
 #include <pave/planner.hpp>
 #include <pave/pool.hpp>
+#include <pave/prefix_index.hpp>
 #include <pave/result.hpp>
 #include <pave/span.hpp>
 #include <pave/tracker.hpp>

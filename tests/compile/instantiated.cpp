@@ -60,6 +60,9 @@ struct baseline_policies : pave::cache_policies {
 struct keeping_policies : pave::cache_policies {
   using pool = keeping_pool;
 };
+struct indexed_policies : keeping_policies {
+  using prefix_index = pave::prefix_index;
+};
 
 }  // namespace
 
@@ -81,6 +84,10 @@ template class pave::kv_cache<>;
 template class pave::kv_cache<baseline_policies>;
 template class pave::kv_cache<keeping_policies>;
 template class pave::kv_cache<priced_policies>;
+template class pave::kv_cache<indexed_policies>;
+template class pave::basic_prefix_index<pave::block_id>;
+template class pave::basic_prefix_index<pave::basic_block_id<std::int64_t>>;
+template class pave::detail::content_names<std::uint64_t>;
 
 template class pave::block_pool<waiting_pool>;
 template class pave::block_pool<watched_pool>;

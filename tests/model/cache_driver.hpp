@@ -125,6 +125,27 @@ class cache_driver {
       s->remembered[static_cast<std::int64_t>(logical)] = offer[logical].content;
     check();
   }
+  /// The engine names what its blocks will have, from `first` on.
+  void set_hashes(pave::sequence_id id, std::int64_t first, const std::vector<std::uint64_t>& names) {
+    if constexpr (Policies::prefix_index::finds) {
+      std::vector<pave::block_hash> hashes;
+      for (const std::uint64_t name : names) hashes.push_back({name, 1});
+      model_sequence* s = model.find(id);
+      model_answer expected;
+      const std::int64_t too_many = first + static_cast<std::int64_t>(names.size()) - model.options.blocks_per_sequence;
+      if (s == nullptr) {
+        expected.code = pave::errc::stale;
+      } else if (first < 0 || first > static_cast<std::int64_t>(s->names.size())) {
+        expected.code = pave::errc::invalid_argument;
+      } else if (too_many > 0) {
+        expected = {pave::errc::never_fits, too_many};
+      }
+      if (!agree(cache_.set_hashes(id, first, hashes), expected)) return;
+      twin_.set_hashes(id, first, hashes).value();
+      model.set_names(*s, first, names);
+      check();
+    }
+  }
   /// The engine notes what is in the full blocks of a sequence.
   void note_blocks(const model_sequence& s) {
     const std::vector<std::uint64_t> ends = model.stream.ends_of_blocks(s.tokens);
@@ -272,11 +293,9 @@ class cache_driver {
     for (const pave::cut& c : cuts.used()) expect(c.was_parked, "law 6: nobody is stopped for a sequence that waits");
     apply(cuts.used());
     const bool copies = need.copies && model.copies(*s, need.tokens);
-    const std::vector<std::int32_t> still_found = model.found_by(*s);
-    if (still_found.size() == need.found.size()) need.found = still_found;  // in others' blocks, maybe
     const auto is_free = [&](std::int32_t block) { return model.is_free(block); };
     need.takes = need.fresh + std::count_if(need.found.begin(), need.found.end(), is_free);
-    const std::int64_t on_their_way = static_cast<std::int64_t>(need.found.size() - still_found.size());
+    const std::int64_t on_their_way = model.not_there_yet(need.found);
     std::int64_t until = 0;
     for (const pave::cut& c : cuts.used()) until = std::max(until, model.find(c.sequence)->last_use());
     const bool was_short = is_solvent && !cuts.used().empty();

@@ -28,6 +28,7 @@ struct model_options {
   bool whole_victims = false;  // the baseline's demand
   bool largest_first = false;  // the order of victims; otherwise the least important
   bool keeps_content = false;  // of free blocks, the one that came free longest ago first to go
+  bool indexed = false;        // full blocks are found by their names
   bool delays = false;         // a released block is on its way until the last step that used it is done
 };
 
@@ -127,6 +128,10 @@ class cache_model {
         found.push_back(note->second.block);
         continue;
       }
+      if (const auto listed = find_listed(s, logical); listed != index.end()) {
+        found.push_back(listed->second.block);
+        continue;
+      }
       if (other == nullptr || !shares_lost(s, *other, logical) || !can_give(*other, logical)) {
         other = nullptr;
         for (const auto& [arrival, one] : sequences) {
@@ -138,6 +143,19 @@ class cache_model {
       found.push_back(other->table[static_cast<std::size_t>(logical)]);
     }
     return found;
+  }
+  /// Of blocks that were found: how many are behind the first that came free since, and is on its way.
+  [[nodiscard]] std::int64_t not_there_yet(const std::vector<std::int32_t>& found) const {
+    const auto first = std::find_if(found.begin(), found.end(),
+                                    [&](std::int32_t block) { return is_free(block) && is_on_its_way(block); });
+    return found.end() - first;
+  }
+  /// What the index has for a logical block, if that is still there.
+  [[nodiscard]] std::map<std::uint64_t, model_content>::const_iterator find_listed(const model_sequence& s,
+                                                                                  std::int64_t logical) const {
+    if (!options.indexed || logical >= static_cast<std::int64_t>(s.names.size())) return index.end();
+    const auto listed = index.find(s.names[static_cast<std::size_t>(logical)]);
+    return listed != index.end() && is_kept(listed->second) ? listed : index.end();
   }
   /// Whether one that runs is about to have what this one lost behind all that it has found.
   [[nodiscard]] bool more_comes(const model_sequence& s) const {
@@ -233,9 +251,19 @@ class cache_model {
     for (model_step& step : steps) {
       if (is_open && step.id == last_begun) break;
       const auto span = step.spans.find(parent.arrival);
-      if (span != step.spans.end()) step.spans[s.arrival] = token_span(span->second);
+      if (span == step.spans.end()) continue;
+      step.spans[s.arrival] = token_span(span->second);
+      note_in_roster(step, s);
     }
     say(s, s.goal, random);
+  }
+
+  /// The engine names blocks, from `first` on.
+  void set_names(model_sequence& s, std::int64_t first, const std::vector<std::uint64_t>& names) {
+    s.names.resize(static_cast<std::size_t>(first));
+    s.names.insert(s.names.end(), names.begin(), names.end());
+    s.listed = std::min(s.listed, first);
+    list_computed(s);
   }
 
   void end(std::int64_t arrival) {
@@ -267,6 +295,7 @@ class cache_model {
     const std::int64_t full = length / options.tokens_per_block;
     s.remembered.erase(s.remembered.lower_bound(full), s.remembered.end());
     s.names.resize(std::min(s.names.size(), static_cast<std::size_t>(full)));
+    s.listed = std::min(s.listed, full);
     if (!takes_back || s.held() <= full) return;
     const std::int32_t last = s.table.back();  // what follows would be written into it
     if (holders()[static_cast<std::size_t>(last)] == 1 && !is_in_use(last)) {
@@ -282,13 +311,11 @@ class cache_model {
   /// It keeps its first `kept` blocks, and waits.
   void cut(model_sequence& s, std::int64_t kept) {
     const std::int64_t full = full_blocks(s);
-    for (std::int64_t logical = kept; logical < s.held(); ++logical) {
-      if (logical < full) {
-        s.remembered[logical] = content.of(s.table[static_cast<std::size_t>(logical)]);
-      } else {
-        s.remembered.erase(logical);
-      }
+    for (std::int64_t logical = kept; logical < std::min(full, s.held()); ++logical) {
+      s.remembered[logical] = content.of(s.table[static_cast<std::size_t>(logical)]);
     }
+    // Behind a block that was not full it knows nothing more.
+    if (std::max(kept, full) < s.held()) s.remembered.erase(s.remembered.lower_bound(std::max(kept, full)), s.remembered.end());
     if (is_open && steps.back().spans.count(s.arrival) != 0) {  // it is not run in the open step
       s.last_run = s.last_run == last_begun ? s.run_before : s.last_run;
       s.rewrites = s.rewrites || s.rewrote;
@@ -304,6 +331,7 @@ class cache_model {
   /// All is cut, and nothing is found again but what others hold.
   void reset() {
     for (auto& [arrival, s] : sequences) {
+      s.listed = 0;  // nothing is listed again
       cut(s, 0);
       s.remembered.clear();
     }
@@ -369,6 +397,7 @@ class cache_model {
     if (s.is_fork && s.rewrites && span.first % options.tokens_per_block != 0) {
       content.renew(s.table[static_cast<std::size_t>(span.first / options.tokens_per_block)]);
     }
+    note_in_roster(steps.back(), s);
     if (s.last_run != last_begun) {
       s.run_before = s.last_run;
       s.rewrote = s.rewrites;
@@ -395,7 +424,7 @@ class cache_model {
 
   void begin() {
     launch();
-    steps.push_back({++last_begun, false, {}, {}, {}, {}});
+    steps.push_back({++last_begun, false, {}, {}, {}, {}, {}});
     keep_to_what_is_there();
     is_open = true;
     is_launched = false;
@@ -432,10 +461,14 @@ class cache_model {
     }
     if (which == last_begun) is_open = false;
     for (; !steps.empty() && steps.front().is_done; steps.pop_front()) {
-      for (const auto& [arrival, span] : steps.front().spans) {
-        model_sequence& s = sequences.at(arrival);
-        s.computed = std::max(s.computed, span.last);
-        s.reached = std::max(s.reached, span.last);
+      for (const std::uint32_t slot : steps.front().roster) {
+        for (const auto& [arrival, span] : steps.front().spans) {
+          model_sequence& s = sequences.at(arrival);
+          if (s.id.slot != slot) continue;
+          s.computed = std::max(s.computed, span.last);
+          s.reached = std::max(s.reached, span.last);
+          list_computed(s);
+        }
       }
     }
     arrive();
@@ -457,6 +490,7 @@ class cache_model {
   stream_model stream;
   content_model content;
   std::map<std::int64_t, model_sequence> sequences;  // by arrival
+  std::map<std::uint64_t, model_content> index;      // by name: the first that was listed, until it is gone
   std::multiset<std::int32_t> outside;               // blocks that others hold
   struct fenced_block {
     std::int32_t block;
@@ -468,7 +502,8 @@ class cache_model {
   std::map<std::int32_t, std::int64_t> users;  // of held blocks: the last step of those who let go of it already
   std::vector<pave::sequence_id> ended;
   std::deque<model_step> steps;  // in flight
-  std::int64_t last_begun = 0, arrivals = 0, named = 0;
+  std::int64_t last_begun = 0, arrivals = 0;
+  std::uint64_t named = 0;
   std::int64_t tokens_lost = 0, restored_before = 0, tokens_revived = 0, tokens_cached = 0;
   std::int64_t resets = 0;
   std::int64_t tokens_given_up = 0;  // lost, and taken back or ended before they came back
@@ -498,6 +533,26 @@ class cache_model {
     while (static_cast<std::int64_t>(parent.names.size()) < blocks) parent.names.push_back(++named);
     child.names = parent.names;
     child.names.resize(static_cast<std::size_t>(blocks));
+    child.listed = std::min(parent.listed, blocks);
+    list_computed(parent);
+  }
+  static void note_in_roster(model_step& step, const model_sequence& s) {
+    if (std::count(step.roster.begin(), step.roster.end(), s.id.slot) == 0) step.roster.push_back(s.id.slot);
+  }
+  void list_computed(model_sequence& s) {
+    if (!options.indexed) return;
+    const std::int64_t end = std::min(static_cast<std::int64_t>(s.names.size()), full_blocks(s));
+    for (; s.listed < end; ++s.listed) list(s, s.listed);
+  }
+  void list(const model_sequence& s, std::int64_t logical) {
+    const std::uint64_t name = s.names[static_cast<std::size_t>(logical)];
+    const model_content one = content.of(s.table[static_cast<std::size_t>(logical)]);
+    const auto known = index.find(name);
+    if (known != index.end() && is_kept(known->second)) return;
+    for (auto other = index.begin(); other != index.end();) {  // a block has one name
+      other = other->second.block == one.block ? index.erase(other) : std::next(other);
+    }
+    index[name] = one;
   }
   static std::int64_t lost_before(const model_sequence& s, token_span span) {
     return std::count_if(s.losses.begin() + span.first, s.losses.begin() + span.last,
@@ -550,6 +605,8 @@ class cache_model {
   /// Blocks go, from its end.
   /// @param worth_keeping how many at its front have content that is worth it
   void drop(model_sequence& s, std::int64_t kept, std::int64_t worth_keeping) {
+    for (std::int64_t at = kept; options.indexed && at < std::min({s.held(), worth_keeping, s.listed}); ++at) list(s, at);
+    s.listed = std::min(s.listed, kept);
     while (s.held() > kept) {
       const std::int32_t block = s.table.back();
       s.table.pop_back();

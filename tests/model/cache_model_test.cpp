@@ -37,6 +37,9 @@ struct largest_policies : pave::cache_policies {
 struct keep_policies : pave::cache_policies {
   using pool = pave_tests::keeping<>;
 };
+struct index_policies : keep_policies {
+  using prefix_index = pave::prefix_index;
+};
 struct delaying : pave::pool_policies {
   using fence = pave::after_step;
 };
@@ -51,6 +54,9 @@ struct after_step_keep_policies : pave::cache_policies {
 };
 struct after_step_whole_sequence_policies : whole_sequence_policies {
   using pool = delaying;
+};
+struct after_step_index_policies : after_step_keep_policies {
+  using prefix_index = pave::prefix_index;
 };
 struct alone : pave::pool_policies {
   using sharing = pave::exclusive;
@@ -96,6 +102,7 @@ void random_rounds() {
   pave_tests::for_each_seed(keeps_content ? rounds_that_keep : rounds, [&](std::uint64_t seed) {
     pave_tests::model_options options = keeps_content ? roomy_options(seed) : random_options(seed);
     options.keeps_content = keeps_content;
+    options.indexed = Policies::prefix_index::finds;
     options.delays = Policies::pool::fence::delays;
     options.whole_gap = std::is_same_v<typename Policies::tracker::resume_gate, pave::whole_gap>;
     options.whole_victims = std::is_same_v<typename Policies::planner::demand, pave::whole_sequence>;
@@ -129,6 +136,15 @@ TEST_CASE("kv_cache: so it is with the baseline, whose victims give up all, and 
 TEST_CASE("kv_cache: so it is where free blocks keep their content, and sequences find it again, or each other's",
           "[cache][model]") {
   random_rounds<keep_policies>();
+}
+
+TEST_CASE("kv_cache: so it is where sequences find each other's content by its name", "[cache][model]") {
+  random_rounds<index_policies>();
+}
+
+TEST_CASE("kv_cache: so it is where they do, and blocks come free when the steps that use them are done",
+          "[cache][model]") {
+  random_rounds<after_step_index_policies>();
 }
 
 TEST_CASE("kv_cache: so it is where content is kept, and victims give up all", "[cache][model]") {

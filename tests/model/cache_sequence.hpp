@@ -33,7 +33,8 @@ struct model_sequence {
   std::vector<std::uint64_t> tokens;                 // what it says, as far as it is known
   std::vector<bool> is_there;                        // of each position: launched or found, and not lost since
   std::vector<int> losses;                           // of each position
-  std::vector<std::int64_t> names;                   // of full blocks at its front that it had in common with forks
+  std::vector<std::uint64_t> names;                  // of full blocks at its front: as the engine, or a fork, named them
+  std::int64_t listed = 0;                           // of these: in the index, or another one of the same name is
   std::map<std::int64_t, model_content> remembered;  // by logical block: what a block had that it may find again
   std::int64_t last_run = 0, run_before = 0;         // the last steps that have it
   std::int64_t last_copy = 0;                        // the last step that copies into one of its blocks
@@ -53,6 +54,7 @@ struct model_step {
   std::map<std::int64_t, token_span> spans;                               // by arrival; none is empty
   std::map<std::pair<std::int32_t, std::int64_t>, std::int64_t> writers;  // arrivals, by block and position in it
   std::map<std::int64_t, std::set<std::pair<std::int32_t, std::int64_t>>> readers;  // places, by arrival
+  std::vector<std::uint32_t> roster;  // slots that it ran, in the order in which they came to it
   std::set<std::int32_t> touched;  // blocks that its work reads or writes, as far as it was launched
 };
 

@@ -101,6 +101,7 @@ class cache_walk {
   // --- random calls; never two choices in one argument list, whose order compilers choose ---
 
   void random_call() {
+    if (model_.options.indexed && random_.one_in(5)) return set_hashes();
     const std::int64_t kind = random_.between(0, 99);
     if (kind < 8 || model_.sequences.empty()) return admit();
     if (kind < 26) return step();
@@ -189,6 +190,21 @@ class cache_walk {
   void offer_to(pave::sequence_id id) {
     const model_sequence* s = model_.find(id);
     driver_.offer_prefix(id, s == nullptr ? std::vector<prefix_note>{} : random_offer(*s));
+  }
+
+  /// Names for what the engine knows of a sequence: all of it, or some.
+  void set_hashes() {
+    const pave::sequence_id id = random_id();
+    const model_sequence* s = model_.find(id);
+    const std::int64_t known = s == nullptr ? 0 : static_cast<std::int64_t>(s->names.size());
+    const auto too_many = static_cast<std::size_t>(model_.options.blocks_per_sequence - known + 1);
+    if (s == nullptr || random_.one_in(40)) return driver_.set_hashes(id, known, std::vector<std::uint64_t>(too_many));
+    if (random_.one_in(40)) return driver_.set_hashes(id, random_.one_in(2) ? -1 : known + 1, {});
+    const auto all = static_cast<std::int64_t>(s->tokens.size()) / model_.options.tokens_per_block;
+    const std::int64_t first = random_.one_in(3) ? random_.between(0, known) : known;
+    const std::vector<std::uint64_t> ends = model_.stream.ends_of_blocks(s->tokens);
+    const std::int64_t last = random_.one_in(2) ? all : random_.between(0, all);
+    if (first < last) driver_.set_hashes(id, first, {ends.begin() + first, ends.begin() + last});
   }
 
   void truncate() {

@@ -131,6 +131,16 @@ struct cache_state {
     return std::count_if(blocks.begin(), blocks.end(), [&](id_type block) { return pool.holders(block) == 0; });
   }
 
+  /// Of the blocks that were found last: how many are behind the first that came free since, and is not safe yet.
+  [[nodiscard]] block_count not_there_yet([[maybe_unused]] block_range found) const noexcept {
+    if constexpr (Pool::delays && Pool::keeps_content) {
+      for (block_count at = found.first; at < found.last; at += 1) {
+        if (!pool.is_kept(last_found[static_cast<std::size_t>(at.value())])) return found.last - at;
+      }
+    }
+    return 0;
+  }
+
   /// The block that has what a sequence is to have in this logical one; `id_type{}`: none has.
   /// @param lost_it whether the sequence had it before
   /// @param other [in, out] whose block that was last, to be asked first; it has names as this one has
