@@ -95,7 +95,7 @@ void replace(benchmark::State& state) {
   bench::random_source random(5);
   for (auto _ : state) {
     const std::size_t i = bench::index_below(requests.size(), random.word());
-    index.erase(requests, i).value();
+    index.erase(i).value();
     index.insert(requests, i).value();
   }
 }

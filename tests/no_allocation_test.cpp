@@ -240,7 +240,7 @@ TEST_CASE("eviction_planner: no plan takes memory, by price, by looking at all, 
     }
     for (std::size_t i = 0; i < rows.size(); ++i) {
       index.refresh(view, i).value();
-      index.erase(view, i).value();
+      index.erase(i).value();
     }
   }
   REQUIRE(all_made);

@@ -71,17 +71,17 @@ class walk {
     const std::size_t i = random_.index(view_.size());
     slots::row& row = view_.rows[i];
     if (!row.is_there) {
-      expect(index_.erase(view_, i).code() == errc::invalid_argument, "who is not there cannot leave");
+      expect(index_.erase(i).code() == errc::invalid_argument, "who is not there cannot leave");
       expect(index_.refresh(view_, i).code() == errc::invalid_argument, "nor change");
       row = {true, {random_.between(-20, 20), ++arrivals_}, random_.one_in(2), 0, 0, 0};
       change_blocks(row);
       expect(index_.insert(view_, i).has_value(), "comes");
       expect(index_.insert(view_, i).code() == errc::busy, "once");
     } else if (random_.one_in(6)) {
-      expect(index_.erase(view_, i).has_value(), "goes");
+      expect(index_.erase(i).has_value(), "goes");
       row.is_there = false;
     } else if (random_.one_in(5)) {
-      expect(index_.erase(view_, i).has_value(), "goes");
+      expect(index_.erase(i).has_value(), "goes");
       row.rank.value = random_.between(-20, 20);
       expect(index_.insert(view_, i).has_value(), "and comes with another rank");
     } else {
@@ -176,7 +176,7 @@ TEST_CASE("victim_index: numbers that it has no room for are refused, as is ever
     CHECK(empty->insert(view, 0).code() == errc::invalid_argument);
     CHECK(empty->refresh(view, 1).code() == errc::invalid_argument);
     CHECK_FALSE(empty->most_important_parked().has_value());
-    CHECK_FALSE(empty->first(view, pave::rank{}, true).has_value());
+    CHECK_FALSE(empty->first(pave::rank{}).has_value());
   }
   CHECK(pave::victim_index<>::create(std::size_t{1} << 32U).code() == errc::invalid_argument);
 }

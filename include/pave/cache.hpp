@@ -300,7 +300,7 @@ class kv_cache {
   /// @error `stale`
   result<void> set_rank(sequence_id id, std::int64_t rank) noexcept {
     if (!state_.is_live(id)) return errc::stale;
-    state_.order.erase(state_.view(), id.slot).value();
+    state_.order.erase(id.slot).value();
     state_.sequences[id.slot].order.value = rank;
     state_.order.insert(state_.view(), id.slot).value();
     return {};
@@ -764,7 +764,7 @@ class kv_cache {
     state_.drop_blocks(id.slot, 0, state_.filled_blocks(id));
     state_.promises.end(state_.sequences[id.slot]);
     state_.end_sharing(state_.sequences[id.slot]);
-    state_.order.erase(state_.view(), id.slot).value();
+    state_.order.erase(id.slot).value();
     state_.tracker.forget(id).value();
     state_.steps.leave(id.slot);
     state_.sequences.close(id.slot);

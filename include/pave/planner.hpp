@@ -153,11 +153,12 @@ class eviction_planner {
   }
 
   /// @brief The same plan, with candidates that an index keeps in order: it looks only at those that it cuts.
-  /// @param index of the candidates of `view`, with this planner's victim order; it is left as it was
-  /// @complexity O(cuts · log candidates) and what the cut shape takes for each victim; no memory is taken
+  /// @param index of the candidates of `view`, with this planner's victim order
+  /// @complexity O(cuts + log candidates) where the order goes by rank, O(cuts · log candidates) at most, and what the
+  ///   cut shape takes for each victim; no memory is taken
   template <class View, class Rank, class Key>
   [[nodiscard]] result<plan> operator()(const View& view,
-                                        victim_index<Rank, victim_order>& index,
+                                        const victim_index<Rank, victim_order>& index,
                                         const Rank& requester,
                                         block_count shortage,
                                         victims from,
@@ -165,16 +166,10 @@ class eviction_planner {
     check_contracts<View>();
     if constexpr (keeps_contracts<View>()) {
       return make_plan(view, shortage, from, cuts, [&](auto& drawn) noexcept {
-        for (const bool parked : {true, false}) {
-          if (!parked && from == victims::parked_only) break;
-          auto victim = index.first(view, requester, parked);
-          while (victim && drawn.add(*victim, cut_one(view, *victim, drawn.missing()))) {
-            index.hide(view, *victim);
-            victim = index.first(view, requester, parked);
-          }
-          if (victim) break;
+        for (auto victim = index.first(requester); victim; victim = index.next(*victim, requester)) {
+          if (from == victims::parked_only && !view.parked(*victim)) return;
+          if (!drawn.add(*victim, cut_one(view, *victim, drawn.missing()))) return;
         }
-        index.show_all(view);
       });
     } else {
       return errc::invalid_argument;

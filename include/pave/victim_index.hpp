@@ -24,15 +24,16 @@ inline namespace v0 {
 /// them for each plan: `eviction_planner` takes one beside the view, and makes the same plans.
 ///
 /// The engine says what changed: `insert` who came, `erase` who left, `refresh` whose blocks, parked state, or whatever
-/// else the order looks at, changed; a new rank is `erase` and `insert`. Between such calls the view has to answer as
-/// it did at the last one for each candidate.
+/// else the order looks at, changed; a new rank is `erase` and `insert`. It is told of each change before the next one:
+/// to every call the view answers for all candidates but its own as it did when they were told of last.
 /// @tparam Rank as in the view
 /// @tparam Order the planner's `victim_order`, one with `before`
-/// @complexity logarithmic in the candidates, and constant for most calls of `refresh`; `create` is linear. 32 bytes a
-///   candidate, and a rank. No call but `create` takes memory
-/// @threadsafety one thread at a time
-/// @cite C. R. Aragon, R. G. Seidel: Randomized Search Trees (FOCS 1989): a treap, ordered by rank, whose nodes know
-///   the first of their subtree in the victim order. Its shape depends on the candidates' numbers and ranks only
+/// @complexity logarithmic in the candidates, and constant for a `refresh` that changes no order; `create` is linear. 24
+///   bytes a candidate, and a rank. No call but `create` takes memory
+/// @threadsafety one thread at a time; const members from any thread
+/// @cite C. R. Aragon, R. G. Seidel: Randomized Search Trees (FOCS 1989): a treap, parked ones first and then in the
+///   victim order, whose nodes know the least important of their subtree. Its shape depends on the candidates' numbers
+///   and their order only
 template <class Rank = rank, class Order = least_important>
 class victim_index {
   static_assert(!detail::wants_cheapest_plan_v<Order>,
@@ -65,34 +66,16 @@ class victim_index {
     nodes_[x] = node{};
     nodes_[x].is_in = true;
     nodes_[x].rank = view.rank(i);
-    std::uint32_t above = nil;
-    std::uint32_t* link = &root_.get();
-    while (*link != nil) {
-      above = *link;
-      link = nodes_[x].rank < nodes_[above].rank ? &nodes_[above].left : &nodes_[above].right;
-    }
-    *link = x;
-    nodes_[x].above = above;
-    look_at(view, x);
-    while (nodes_[x].above != nil && priority(nodes_[x].above) < priority(x)) raise(view, x);
-    for (std::uint32_t up = x; up != nil; up = nodes_[up].above) pull(view, up);
+    put(view, x);
     return {};
   }
 
   /// @brief Candidate `i` is not there any more.
   /// @error `invalid_argument`: no such number, or it is not there
-  template <class View>
-  result<void> erase(const View& view, std::size_t i) noexcept {
+  result<void> erase(std::size_t i) noexcept {
     if (!is_number(i) || !nodes_[at(i)].is_in) return errc::invalid_argument;
-    const std::uint32_t x = at(i);
-    node& n = nodes_[x];
-    n.is_in = n.is_candidate = n.is_parked = false;
-    while (n.left != nil || n.right != nil) {
-      const bool is_left = n.right == nil || (n.left != nil && priority(n.right) < priority(n.left));
-      raise(view, is_left ? n.left : n.right);
-    }
-    link_to(x) = nil;
-    for (std::uint32_t up = n.above; up != nil; up = nodes_[up].above) pull(view, up);
+    take_out(at(i));
+    nodes_[at(i)].is_in = false;
     return {};
   }
 
@@ -101,61 +84,43 @@ class victim_index {
   template <class View>
   result<void> refresh(const View& view, std::size_t i) noexcept {
     if (!is_number(i) || !nodes_[at(i)].is_in) return errc::invalid_argument;
-    update(view, at(i));
+    const std::uint32_t x = at(i);
+    look_at(view, x);
+    if (is_in_place(view, x)) {
+      pull_up(x);
+    } else {
+      take_out(x);
+      put(view, x);
+    }
     return {};
   }
 
   /// @return the most important candidate that is parked, with blocks or without: who comes in next
   /// @complexity constant
   [[nodiscard]] std::optional<std::size_t> most_important_parked() const noexcept {
-    return nodes_.size() == 0 ? std::nullopt : number(nodes_[root_.get()].next_in);
+    return root_.get() == nil ? std::nullopt : number(nodes_[root_.get()].next_in);
   }
 
-  // --- for a planner: between `hide` and `show_all` no other call changes the index ---
+  // --- for a planner: who may be cut, in order ---
 
-  /// @param requester who is not less important than it is passed over
-  /// @param parked among the parked ones, or those that run
-  /// @return who is cut first
-  template <class View, class Requester>
-  [[nodiscard]] std::optional<std::size_t> first(const View& view,
-                                                 const Requester& requester,
-                                                 bool parked) const noexcept {
-    std::uint32_t best = nil;
-    for (std::uint32_t x = root_.get(); x != nil;) {
-      const node& n = nodes_[x];
-      const std::uint32_t below = n.first[parked ? 1 : 0];
-      if (below == nil || requester < nodes_[below].rank) {  // none, or the first of all of them may be cut
-        best = earlier(view, best, below);
-        break;
-      }
-      if (requester < n.rank) {
-        if (n.is_candidate && n.is_parked == parked) best = earlier(view, best, x);
-        best = earlier(view, best, nodes_[n.right].first[parked ? 1 : 0]);
-        x = n.left;
-      } else {
-        x = n.right;
-      }
-    }
-    return number(best);
+  /// @param requester who is not less important than it is passed over, as is who has no blocks
+  /// @return who is cut first: a parked one, if there is one that may be cut
+  /// @complexity logarithmic in the candidates
+  template <class Requester>
+  [[nodiscard]] std::optional<std::size_t> first(const Requester& requester) const noexcept {
+    return number(first_below(root_.get(), requester));
   }
-
-  /// @brief Passes over candidate `i` until `show_all`. @pre it is there
-  template <class View>
-  void hide(const View& view, std::size_t i) noexcept {
-    node& n = nodes_[at(i)];
-    n.is_hidden = true;
-    n.hidden_before = last_hidden_.get();
-    last_hidden_.get() = at(i);
-    update(view, at(i));
-  }
-  /// @brief The index is as it was before the first `hide`.
-  template <class View>
-  void show_all(const View& view) noexcept {
-    while (last_hidden_.get() != nil) {
-      const std::uint32_t x = last_hidden_.get();
-      last_hidden_.get() = nodes_[x].hidden_before;
-      nodes_[x].is_hidden = false;
-      update(view, x);
+  /// @return who is cut after candidate `i`
+  /// @pre `i` is there
+  /// @complexity logarithmic in the candidates; constant, over a plan, where nobody has to be passed over
+  template <class Requester>
+  [[nodiscard]] std::optional<std::size_t> next(std::size_t i, const Requester& requester) const noexcept {
+    for (std::uint32_t x = at(i);;) {
+      const std::uint32_t behind = first_below(nodes_[x].below[1], requester);
+      if (behind != nil) return number(behind);
+      std::uint32_t from = x;
+      for (x = nodes_[x].above; x != nil && nodes_[x].below[1] == from; x = nodes_[x].above) from = x;
+      if (x == nil || may_be_cut(x, requester)) return number(x);
     }
   }
 
@@ -163,16 +128,13 @@ class victim_index {
   static constexpr std::uint32_t nil = 0;  // the node of candidate i is i + 1
 
   struct node {
-    std::uint32_t left = nil;   // more important ones
-    std::uint32_t right = nil;  // less important ones
+    std::array<std::uint32_t, 2> below{nil, nil};  // who is cut before it, and after it
     std::uint32_t above = nil;
-    std::array<std::uint32_t, 2> first{nil, nil};  // of this subtree, who is cut first: running, parked
-    std::uint32_t next_in = nil;                   // of this subtree, the most important that is parked
-    std::uint32_t hidden_before = nil;
+    std::uint32_t least = nil;    // of this subtree, the least important that has blocks
+    std::uint32_t next_in = nil;  // of this subtree, the most important that is parked
     bool is_in = false;
     bool is_parked = false;
-    bool is_candidate = false;  // it has blocks, and is not hidden
-    bool is_hidden = false;
+    bool has_blocks = false;
     Rank rank{};
   };
 
@@ -189,72 +151,130 @@ class victim_index {
     return x ^ (x >> 16U);
   }
 
-  std::uint32_t& link_to(std::uint32_t x) noexcept {
-    const std::uint32_t above = nodes_[x].above;
-    if (above == nil) return root_.get();
-    return nodes_[above].left == x ? nodes_[above].left : nodes_[above].right;
+  template <class Requester>
+  [[nodiscard]] bool may_be_cut(std::uint32_t x, const Requester& requester) const noexcept {
+    return nodes_[x].has_blocks && requester < nodes_[x].rank;
   }
-
-  /// x changes places with the node above it.
-  template <class View>
-  void raise(const View& view, std::uint32_t x) noexcept {
-    const std::uint32_t above = nodes_[x].above;
-    link_to(above) = x;
-    nodes_[x].above = nodes_[above].above;
-    const bool is_left = nodes_[above].left == x;
-    std::uint32_t& inner = is_left ? nodes_[x].right : nodes_[x].left;
-    (is_left ? nodes_[above].left : nodes_[above].right) = inner;
-    if (inner != nil) nodes_[inner].above = above;
-    inner = above;
-    nodes_[above].above = x;
-    pull(view, above);
-    pull(view, x);
+  /// Whether somebody in the subtree of x may be cut.
+  template <class Requester>
+  [[nodiscard]] bool any_may_be_cut(std::uint32_t x, const Requester& requester) const noexcept {
+    const std::uint32_t least = x == nil ? nil : nodes_[x].least;
+    return least != nil && requester < nodes_[least].rank;
+  }
+  template <class Requester>
+  [[nodiscard]] std::uint32_t first_below(std::uint32_t x, const Requester& requester) const noexcept {
+    if (!any_may_be_cut(x, requester)) return nil;
+    for (;;) {
+      if (any_may_be_cut(nodes_[x].below[0], requester)) {
+        x = nodes_[x].below[0];
+      } else if (may_be_cut(x, requester)) {
+        return x;
+      } else {
+        x = nodes_[x].below[1];
+      }
+    }
   }
 
   template <class View>
   void look_at(const View& view, std::uint32_t x) noexcept {
+    nodes_[x].is_parked = view.parked(x - 1);
+    nodes_[x].has_blocks = view.blocks(x - 1) != 0;
+  }
+  template <class View>
+  [[nodiscard]] bool is_before(const View& view, std::uint32_t a, std::uint32_t b) const noexcept {
+    if (nodes_[a].is_parked != nodes_[b].is_parked) return nodes_[a].is_parked;
+    if (order_.before(view, a - 1, b - 1)) return true;
+    return !order_.before(view, b - 1, a - 1) && nodes_[b].rank < nodes_[a].rank;
+  }
+  /// The neighbour of x in the order: 0 before it, 1 after it.
+  [[nodiscard]] std::uint32_t beside(std::uint32_t x, std::size_t side) const noexcept {
+    if (std::uint32_t y = nodes_[x].below[side]; y != nil) {
+      while (nodes_[y].below[1 - side] != nil) y = nodes_[y].below[1 - side];
+      return y;
+    }
+    std::uint32_t above = nodes_[x].above;
+    for (; above != nil && nodes_[above].below[side] == x; above = nodes_[x].above) x = above;
+    return above;
+  }
+  template <class View>
+  [[nodiscard]] bool is_in_place(const View& view, std::uint32_t x) const noexcept {
+    const std::uint32_t before = beside(x, 0);
+    const std::uint32_t after = beside(x, 1);
+    return (before == nil || is_before(view, before, x)) && (after == nil || is_before(view, x, after));
+  }
+
+  /// @pre x is in no subtree
+  template <class View>
+  void put(const View& view, std::uint32_t x) noexcept {
+    look_at(view, x);
+    std::uint32_t above = nil;
+    std::uint32_t* link = &root_.get();
+    while (*link != nil) {
+      above = *link;
+      link = &nodes_[above].below[is_before(view, x, above) ? 0 : 1];
+    }
+    *link = x;
+    nodes_[x].above = above;
+    pull(x);
+    while (nodes_[x].above != nil && priority(nodes_[x].above) < priority(x)) raise(x);
+    pull_up(nodes_[x].above);
+  }
+  void take_out(std::uint32_t x) noexcept {
     node& n = nodes_[x];
-    n.is_parked = view.parked(x - 1);
-    n.is_candidate = !n.is_hidden && view.blocks(x - 1) != 0;
+    n.has_blocks = n.is_parked = false;
+    pull_up(x);
+    while (n.below[0] != nil || n.below[1] != nil) {
+      const bool is_first = n.below[1] == nil || (n.below[0] != nil && priority(n.below[1]) < priority(n.below[0]));
+      raise(n.below[is_first ? 0 : 1]);
+    }
+    link_to(x) = nil;
+  }
+  std::uint32_t& link_to(std::uint32_t x) noexcept {
+    const std::uint32_t above = nodes_[x].above;
+    if (above == nil) return root_.get();
+    return nodes_[above].below[nodes_[above].below[0] == x ? 0 : 1];
+  }
+  /// x changes places with the node above it.
+  void raise(std::uint32_t x) noexcept {
+    const std::uint32_t above = nodes_[x].above;
+    link_to(above) = x;
+    nodes_[x].above = nodes_[above].above;
+    const std::size_t side = nodes_[above].below[0] == x ? 0 : 1;
+    std::uint32_t& inner = nodes_[x].below[1 - side];
+    nodes_[above].below[side] = inner;
+    if (inner != nil) nodes_[inner].above = above;
+    inner = above;
+    nodes_[above].above = x;
+    pull(above);
+    pull(x);
   }
 
   /// What x knows of its subtree follows from its children, and from itself.
-  template <class View>
-  void pull(const View& view, std::uint32_t x) noexcept {
+  /// @return whether that is something else than before
+  bool pull(std::uint32_t x) noexcept {
     node& n = nodes_[x];
-    for (const bool parked : {false, true}) {
-      const std::size_t of = parked ? 1 : 0;
-      n.first[of] = earlier(view, nodes_[n.left].first[of], nodes_[n.right].first[of]);
-      if (n.is_candidate && n.is_parked == parked) n.first[of] = earlier(view, n.first[of], x);
+    std::uint32_t least = n.has_blocks ? x : nil;
+    std::uint32_t next_in = n.is_parked ? x : nil;
+    for (const std::uint32_t y : n.below) {
+      const std::uint32_t its_least = nodes_[y].least;
+      const std::uint32_t its_next_in = nodes_[y].next_in;
+      if (least == nil || (its_least != nil && nodes_[least].rank < nodes_[its_least].rank)) least = its_least;
+      if (next_in == nil || (its_next_in != nil && nodes_[its_next_in].rank < nodes_[next_in].rank)) {
+        next_in = its_next_in;
+      }
     }
-    n.next_in = nodes_[n.left].next_in;
-    if (n.next_in == nil) n.next_in = n.is_in && n.is_parked ? x : nodes_[n.right].next_in;
+    if (n.least == least && n.next_in == next_in) return false;
+    n.least = least;
+    n.next_in = next_in;
+    return true;
   }
-
-  template <class View>
-  void update(const View& view, std::uint32_t x) noexcept {
-    look_at(view, x);
-    for (std::uint32_t up = x; up != nil; up = nodes_[up].above) {
-      const node& n = nodes_[up];
-      const auto first = n.first;
-      const std::uint32_t next_in = n.next_in;
-      pull(view, up);
-      if (n.first == first && n.next_in == next_in && first[0] != x && first[1] != x) return;
-    }
-  }
-
-  /// Of two that are both parked, or both run: who is cut first.
-  template <class View>
-  [[nodiscard]] std::uint32_t earlier(const View& view, std::uint32_t a, std::uint32_t b) const noexcept {
-    if (a == nil || b == nil) return a == nil ? b : a;
-    if (order_.before(view, a - 1, b - 1)) return a;
-    if (order_.before(view, b - 1, a - 1)) return b;
-    return nodes_[b].rank < nodes_[a].rank ? a : b;
+  /// What those above x know follows, as far as it changes.
+  void pull_up(std::uint32_t x) noexcept {
+    while (x != nil && pull(x)) x = nodes_[x].above;
   }
 
   detail::buffer<node> nodes_;  // the first one is nil
   detail::zero_on_move<std::uint32_t> root_;
-  detail::zero_on_move<std::uint32_t> last_hidden_;
   Order order_;
 };
 
