@@ -84,7 +84,8 @@ TEST_CASE("prefix index: one that comes in shares what another has computed of t
   REQUIRE(in.found == token_range{0, 4 * common});
   REQUIRE(in.tokens == token_range{4 * common, 18});
   REQUIRE(available - f.available() == 5 - (is_over ? 0 : common));
-  for (std::size_t i = 0; i < 3; ++i) REQUIRE((f.table(second)[i] == table[i]) == (i < static_cast<std::size_t>(common)));
+  for (std::size_t i = 0; i < 3; ++i)
+    REQUIRE((f.table(second)[i] == table[i]) == (i < static_cast<std::size_t>(common)));
   f.next_step();
   const pave::cache_snapshot now = f.cache.snapshot();
   REQUIRE(now.tokens_cached == 4 * common);

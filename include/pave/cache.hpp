@@ -685,8 +685,7 @@ class kv_cache {
   [[nodiscard]] const pool_type& pool() const noexcept { return state_.pool; }
 
  private:
-  using state =
-      detail::cache_state<pool_type, tracker_type, detail::victim_order_of<planner_type>, prefix_index_type>;
+  using state = detail::cache_state<pool_type, tracker_type, detail::victim_order_of<planner_type>, prefix_index_type>;
   using plans = detail::cache_plans<pool_type, planner_type, tracker_type, prefix_index_type>;
   using row = typename state::row;
 
@@ -749,7 +748,8 @@ class kv_cache {
     child.rewrites = state_.sequences[parent.slot].rewrites || state_.steps.open_start(parent.slot).has_value();
     state_.begin_to_share(child);
     state_.begin_to_share(state_.sequences[parent.slot]);
-    state_.names.fork(parent.slot, id.slot, detail::smaller<block_count>(held, end.value() / state_.tokens_per_block.value()));
+    state_.names.fork(parent.slot, id.slot,
+                      detail::smaller<block_count>(held, end.value() / state_.tokens_per_block.value()));
     state_.list_computed(parent.slot);
     state_.lost.clear(id.slot);
     if (held == state_.sequences[parent.slot].held) state_.lost.copy(parent.slot, id.slot, held);

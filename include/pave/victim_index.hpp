@@ -28,7 +28,8 @@ inline namespace v0 {
 /// to every call the view answers for all candidates but its own as it did when they were told of last.
 /// @tparam Rank as in the view
 /// @tparam Order the planner's `victim_order`, one with `before`
-/// @complexity logarithmic in the candidates, and constant for a `refresh` that changes no order; `create` is linear. 24
+/// @complexity logarithmic in the candidates, and constant for a `refresh` that changes no order; `create` is linear.
+/// 24
 ///   bytes a candidate, and a rank. No call but `create` takes memory
 /// @threadsafety one thread at a time; const members from any thread
 /// @cite C. R. Aragon, R. G. Seidel: Randomized Search Trees (FOCS 1989): a treap, parked ones first and then in the

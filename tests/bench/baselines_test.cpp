@@ -2,10 +2,13 @@
 // The pools that pave-bench compares do the same: a comparison with one that skips a check would flatter it.
 #include "baselines/linked_queue.hpp"
 #include "baselines/list_of_shared_ptr.hpp"
+#include "baselines/prefix_map.hpp"
 #include "baselines/stack_of_pointers.hpp"
 #include "support/catch.hpp"
+#include "support/indexed_pool.hpp"
 #include "support/pave_pool.hpp"
 
+#include <pave/block_hash.hpp>
 #include <pave/pool.hpp>
 #include <pave/span.hpp>
 
@@ -42,4 +45,31 @@ TEMPLATE_TEST_CASE("pave-bench: what is compared gives all or nothing, each bloc
   CHECK(pool.release({&first[2], 1}));
   std::vector<handle> all(4);
   CHECK(pool.allocate(all));
+}
+
+TEMPLATE_TEST_CASE("pave-bench: what is compared finds a prefix until its blocks go, the last of them first",
+                   "[bench]",
+                   bench::indexed_pool,
+                   bench::prefix_map) {
+  using handle = typename TestType::handle;
+  TestType pool(6);
+  const std::vector<pave::block_hash> first{{1, 1}, {2, 2}, {3, 3}};
+  const std::vector<pave::block_hash> second{{4, 4}, {5, 5}};
+  std::vector<handle> held(3);
+  std::vector<handle> found(3);
+  CHECK(pool.acquire(first, found) == 0);
+  REQUIRE(pool.allocate(first, held));
+  CHECK(pool.acquire(first, found) == 3);
+  CHECK(found == held);
+  pool.release(held);
+  pool.release(found);
+
+  // The other three blocks go first, and then the last one of the prefix that came free.
+  std::vector<handle> others(2);
+  REQUIRE(pool.allocate(second, others));
+  CHECK(pool.acquire(first, found) == 3);
+  CHECK_FALSE(pool.allocate(second, others));
+  pool.release(found);
+  REQUIRE(pool.allocate(second, others));
+  CHECK(pool.acquire(first, found) == 2);
 }

@@ -152,7 +152,7 @@ class cache_model {
   }
   /// What the index has for a logical block, if that is still there.
   [[nodiscard]] std::map<std::uint64_t, model_content>::const_iterator find_listed(const model_sequence& s,
-                                                                                  std::int64_t logical) const {
+                                                                                   std::int64_t logical) const {
     if (!options.indexed || logical >= static_cast<std::int64_t>(s.names.size())) return index.end();
     const auto listed = index.find(s.names[static_cast<std::size_t>(logical)]);
     return listed != index.end() && is_kept(listed->second) ? listed : index.end();
@@ -162,15 +162,14 @@ class cache_model {
     if (s.computed != s.scheduled || s.scheduled != s.held() * options.tokens_per_block) return false;
     const std::int64_t logical = s.held() + static_cast<std::int64_t>(found_by(s).size());
     if ((logical + 1) * options.tokens_per_block >= s.goal) return false;
-    return std::any_of(sequences.begin(), sequences.end(), [&](const auto& one) {
-      return one.second.runs_now() && shares_lost(s, one.second, logical);
-    });
+    return std::any_of(sequences.begin(), sequences.end(),
+                       [&](const auto& one) { return one.second.runs_now() && shares_lost(s, one.second, logical); });
   }
   /// Whether two had the same in a logical block, which one lost, and the other one has a block for.
   [[nodiscard]] bool shares_lost(const model_sequence& s, const model_sequence& other, std::int64_t logical) const {
     const auto at = static_cast<std::size_t>(logical);
-    return s.arrival != other.arrival && (logical + 1) * options.tokens_per_block <= s.reached &&
-           at < s.names.size() && at < other.names.size() && s.names[at] == other.names[at] && logical < other.held();
+    return s.arrival != other.arrival && (logical + 1) * options.tokens_per_block <= s.reached && at < s.names.size() &&
+           at < other.names.size() && s.names[at] == other.names[at] && logical < other.held();
   }
   /// Where no content is kept, those that wait may be cut for whoever finds it.
   [[nodiscard]] bool can_give(const model_sequence& s, std::int64_t logical) const {
@@ -315,7 +314,8 @@ class cache_model {
       s.remembered[logical] = content.of(s.table[static_cast<std::size_t>(logical)]);
     }
     // Behind a block that was not full it knows nothing more.
-    if (std::max(kept, full) < s.held()) s.remembered.erase(s.remembered.lower_bound(std::max(kept, full)), s.remembered.end());
+    if (std::max(kept, full) < s.held())
+      s.remembered.erase(s.remembered.lower_bound(std::max(kept, full)), s.remembered.end());
     if (is_open && steps.back().spans.count(s.arrival) != 0) {  // it is not run in the open step
       s.last_run = s.last_run == last_begun ? s.run_before : s.last_run;
       s.rewrites = s.rewrites || s.rewrote;
@@ -605,7 +605,8 @@ class cache_model {
   /// Blocks go, from its end.
   /// @param worth_keeping how many at its front have content that is worth it
   void drop(model_sequence& s, std::int64_t kept, std::int64_t worth_keeping) {
-    for (std::int64_t at = kept; options.indexed && at < std::min({s.held(), worth_keeping, s.listed}); ++at) list(s, at);
+    for (std::int64_t at = kept; options.indexed && at < std::min({s.held(), worth_keeping, s.listed}); ++at)
+      list(s, at);
     s.listed = std::min(s.listed, kept);
     while (s.held() > kept) {
       const std::int32_t block = s.table.back();

@@ -28,13 +28,13 @@ struct model_sequence {
   pave::sequence_state state = pave::sequence_state::waiting;
   std::int64_t computed = 0, scheduled = 0, reached = 0, goal = 0;
   std::vector<std::int32_t> table;
-  std::uint64_t family = 0;                          // says the same tokens as all of its family,
-  std::int64_t common = 0;                           // as far as this
-  std::vector<std::uint64_t> tokens;                 // what it says, as far as it is known
-  std::vector<bool> is_there;                        // of each position: launched or found, and not lost since
-  std::vector<int> losses;                           // of each position
-  std::vector<std::uint64_t> names;                  // of full blocks at its front: as the engine, or a fork, named them
-  std::int64_t listed = 0;                           // of these: in the index, or another one of the same name is
+  std::uint64_t family = 0;           // says the same tokens as all of its family,
+  std::int64_t common = 0;            // as far as this
+  std::vector<std::uint64_t> tokens;  // what it says, as far as it is known
+  std::vector<bool> is_there;         // of each position: launched or found, and not lost since
+  std::vector<int> losses;            // of each position
+  std::vector<std::uint64_t> names;   // of full blocks at its front: as the engine, or a fork, named them
+  std::int64_t listed = 0;            // of these: in the index, or another one of the same name is
   std::map<std::int64_t, model_content> remembered;  // by logical block: what a block had that it may find again
   std::int64_t last_run = 0, run_before = 0;         // the last steps that have it
   std::int64_t last_copy = 0;                        // the last step that copies into one of its blocks
@@ -55,7 +55,7 @@ struct model_step {
   std::map<std::pair<std::int32_t, std::int64_t>, std::int64_t> writers;  // arrivals, by block and position in it
   std::map<std::int64_t, std::set<std::pair<std::int32_t, std::int64_t>>> readers;  // places, by arrival
   std::vector<std::uint32_t> roster;  // slots that it ran, in the order in which they came to it
-  std::set<std::int32_t> touched;  // blocks that its work reads or writes, as far as it was launched
+  std::set<std::int32_t> touched;     // blocks that its work reads or writes, as far as it was launched
 };
 
 }  // namespace pave_tests

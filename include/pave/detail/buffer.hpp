@@ -92,7 +92,7 @@ class buffer {
     PAVE_ASSERT(data_ == nullptr);
     const std::size_t most = (std::numeric_limits<std::size_t>::max)() / 2 / sizeof(Element);
     if (columns != 0 && rows > most / columns) return false;
-    void* data = ::operator new[](rows * columns * sizeof(Element), std::align_val_t{cache_line}, std::nothrow);
+    void* data = ::operator new[](rows* columns * sizeof(Element), std::align_val_t{cache_line}, std::nothrow);
     data_ = static_cast<Element*>(data);
     size_ = data == nullptr ? 0 : rows * columns;
     return data != nullptr;

@@ -65,8 +65,7 @@ struct cache_state {
   /// @param width blocks of the longest sequence
   [[nodiscard]] bool reserve(std::size_t most_sequences, block_count width, std::size_t steps_in_flight) noexcept {
     return sequences.reserve(most_sequences, width) && lost.reserve(most_sequences, width) &&
-           steps.reserve(most_sequences, steps_in_flight) &&
-           (!names_content || names.reserve(most_sequences, width)) &&
+           steps.reserve(most_sequences, steps_in_flight) && (!names_content || names.reserve(most_sequences, width)) &&
            (!Pool::keeps_content || last_found.reserve(static_cast<std::size_t>(width.value()))) &&
            reserve_ids(pool.id_end());
   }

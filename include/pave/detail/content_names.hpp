@@ -65,8 +65,7 @@ class content_names {
     for (block_count& end = rows_[from].end; end < shared; end += 1) {
       names_[index(from, end)] = unique_name<Name>(++unique_names_);
     }
-    std::copy_n(names_.data() + index(from, 0), static_cast<std::size_t>(shared.value()),
-                names_.data() + index(to, 0));
+    std::copy_n(names_.data() + index(from, 0), static_cast<std::size_t>(shared.value()), names_.data() + index(to, 0));
     rows_[to] = {shared, smaller(rows_[from].listed, shared)};
   }
 
@@ -74,9 +73,7 @@ class content_names {
   [[nodiscard]] block_count listed(std::uint32_t slot) const noexcept { return rows_[slot].listed; }
   void list(std::uint32_t slot, block_count end) noexcept { rows_[slot].listed = end; }
   /// It does not have those from `kept` on any more.
-  void lose(std::uint32_t slot, block_count kept) noexcept {
-    rows_[slot].listed = smaller(rows_[slot].listed, kept);
-  }
+  void lose(std::uint32_t slot, block_count kept) noexcept { rows_[slot].listed = smaller(rows_[slot].listed, kept); }
 
  private:
   struct row {

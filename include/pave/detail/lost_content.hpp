@@ -108,6 +108,7 @@ class lost_content<Pool, true> {
     const kept_block_type kept = notes_[index(slot, logical)];
     return pool.is_kept(kept) ? std::optional(kept) : std::nullopt;
   }
+
  private:
   [[nodiscard]] std::size_t index(std::uint32_t slot, block_count logical) const noexcept {
     return slot * static_cast<std::size_t>(width_.value()) + static_cast<std::size_t>(logical.value());
