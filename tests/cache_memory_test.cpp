@@ -25,6 +25,10 @@ struct gap_policies : pave::cache_policies {
   };
 };
 
+struct index_policies : pave_tests::keep_policies {
+  using prefix_index = pave::prefix_index;
+};
+
 pave::kv_cache_options options_of_cache() {
   pave::kv_cache_options options;
   options.blocks = 24;
@@ -44,7 +48,7 @@ class frugal_engine {
     pave::sequence_id& id = ids_[random.index(ids_.size())];
     const std::int64_t tokens = random.between(-1, 40);
     pave::cut_list cuts(pave::span<pave::cut>(room_.data(), random.index(room_.size() + 1)));
-    switch (random.between(0, 18)) {
+    switch (random.between(0, 19)) {
       case 0:
         static_cast<void>(cache_.finish(id));  // or it would be in the way for ever
         if (const auto made = cache_.admit(tokens % 3, tokens, random.between(-1, 120)); made) id = *made;
@@ -66,6 +70,7 @@ class frugal_engine {
       case 12: fork(random, id); break;
       case 13: pin(random, id); break;
       case 14: audit(); break;
+      case 15: name(random, id); break;
       default: static_cast<void>(cache_.grow_or_reclaim(id, random.between(0, 6), cuts)); break;
     }
     most_stopped_ = most_stopped_ < cache_.snapshot().parked ? cache_.snapshot().parked : most_stopped_;
@@ -129,6 +134,14 @@ class frugal_engine {
     }
     static_cast<void>(cache_.offer_prefix(id, pave::span<const pave::kept_block>(notes.data(), size)));
   }
+  /// Few contents, so that many are the same.
+  void name(pave_tests::random_source& random, pave::sequence_id id) {
+    if constexpr (Cache::prefix_index_type::finds) {
+      std::array<pave::block_hash, 6> hashes{};
+      for (std::size_t i = 0; i < hashes.size(); ++i) hashes[i] = {i, random.word() % 3};
+      static_cast<void>(cache_.set_hashes(id, random.between(-1, 3), hashes));
+    }
+  }
   void move(pave_tests::random_source& random) {
     if (!random.one_in(10)) return;
     Cache moved(std::move(cache_));
@@ -155,6 +168,7 @@ TEMPLATE_TEST_CASE("kv_cache: no call but create takes memory",
                    pave_tests::keep_policies,
                    pave_tests::fence_policies,
                    pave_tests::keep_and_fence_policies,
+                   index_policies,
                    gap_policies) {
   using cache_type = pave::kv_cache<TestType>;
   int forks = 0;
@@ -182,7 +196,8 @@ TEMPLATE_TEST_CASE("kv_cache: no call but create takes memory",
 TEMPLATE_TEST_CASE("kv_cache: where memory is refused, create gives back all that it took",
                    "[cache][memory]",
                    pave_tests::fence_policies,
-                   pave_tests::keep_and_fence_policies) {
+                   pave_tests::keep_and_fence_policies,
+                   index_policies) {
   pave_tests::require_all_is_given_back([] { return pave::kv_cache<TestType>::create(options_of_cache()).code(); });
 }
 
@@ -190,6 +205,7 @@ TEMPLATE_TEST_CASE("resize: a cache that is refused the memory to grow stays as 
                    "[cache][resize][memory]",
                    pave::cache_policies,
                    pave_tests::keep_policies,
+                   index_policies,
                    pave_tests::fence_policies) {
   pave_tests::cache_fixture<TestType> f(pave_tests::small_with_steps(8));
   const pave::sequence_id first = f.running(0, 8);

@@ -300,6 +300,9 @@ TEST_CASE("create: where memory is refused, all that was taken is given back", "
   SECTION("victim_index") {
     require_all_is_given_back([] { return pave::victim_index<>::create(8).code(); });
   }
+  SECTION("prefix_index") {
+    require_all_is_given_back([] { return pave::prefix_index::create(24).code(); });
+  }
 }
 
 TEST_CASE("create: sizes that no host has memory for are refused, not wrapped around",
@@ -312,7 +315,7 @@ TEST_CASE("create: sizes that no host has memory for are refused, not wrapped ar
   large.blocks = many;
   large.blocks_per_sequence = many;
   large.sequences = static_cast<std::size_t>(many);
-  std::array<pave::errc, 8> codes{};
+  std::array<pave::errc, 9> codes{};
   {
     const watched memory(-1, std::size_t{1} << 26U);
     codes = {pave::kv_cache<>::create(wide).code(),
@@ -321,6 +324,7 @@ TEST_CASE("create: sizes that no host has memory for are refused, not wrapped ar
              pave::block_pool<keeping>::create({many}).code(),
              pave::block_pool<packed>::create({many}).code(),
              pave::block_pool<per_thread_policies>::create({many}).code(),
+             pave::prefix_index::create(many).code(),
              pave::restore_tracker<>::create({(std::numeric_limits<std::uint32_t>::max)()}).code(),
              pave::restore_tracker<>::create({1, (std::numeric_limits<std::int64_t>::max)(), 1}).code()};
   }
