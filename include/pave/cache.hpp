@@ -582,7 +582,6 @@ class kv_cache {
   void reset() noexcept {
     for (std::size_t i = 0; i < state_.sequences.size(); ++i) {
       const sequence_id id = state_.sequences.id(state_.sequences.slot_at(i));
-      if constexpr (state::names_content) state_.names.lose(id.slot, 0);
       state_.cut_back(id, {0, state_.sequences[id.slot].held});
       state_.lost.clear(state_.sequences.slot_at(i));
     }

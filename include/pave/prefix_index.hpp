@@ -56,13 +56,14 @@ struct no_prefix_index {
 /// @brief Finds full blocks by their content, held ones and free ones, as long as the pool keeps it. It holds no block:
 /// one that is reused is found no more, and nobody has to say so.
 ///
-/// Of blocks with the same content it knows one: the first that was added and is still there.
+/// Of blocks with the same content it finds the first that was added and is still there.
 ///
 /// A pool is any type with `result<kept_block> content_of(id) const` and `bool is_kept(kept_block) const`, as a
 /// `block_pool` with the retention `keep` has. Within a `kv_cache` it is the policy `prefix_index`, and the cache asks
 /// and fills it; over a pool alone the engine does so: `find_prefix`, then `acquire`, and `add` once a step is complete
 /// that computed a block's last token.
-/// @complexity constant a block, on average over hashes; 24 bytes an id, and 4 to 8 more
+/// @complexity constant a block, on average over hashes; of blocks with one content those that are gone are passed over
+///   one by one. 32 bytes an id, and 4 to 8 more
 /// @threadsafety one thread at a time
 template <class Id>
 class basic_prefix_index {
@@ -97,7 +98,7 @@ class basic_prefix_index {
     if (!heads.reserve(buckets) || !entries_.reserve(size)) return false;
     heads_ = std::move(heads);
     for (std::size_t i = 0; i < entries_.size(); ++i) {
-      if (entries_[i].generation != 0) link(i);
+      if (entries_[i].generation != 0 && entries_[i].next != is_younger) list(i);
     }
     return true;
   }
@@ -105,13 +106,13 @@ class basic_prefix_index {
   /// @return the block that has this content, for `acquire`; none where none has, or it was reused
   template <class Pool>
   [[nodiscard]] std::optional<kept_block_type> find(const Pool& pool, block_hash hash) const noexcept {
-    if (heads_.size() == 0) return std::nullopt;
-    for (std::uint32_t at = heads_[bucket(hash)]; at != none; at = entries_[at - 1].next) {
-      if (entries_[at - 1].hash != hash) continue;
-      const kept_block_type kept = content(at - 1);
-      if (!pool.is_kept(kept)) break;
-      return kept;
-    }
+    const std::uint32_t oldest = find_oldest(hash);
+    if (oldest == none) return std::nullopt;
+    std::size_t block = oldest - 1;
+    do {
+      if (const kept_block_type kept = content(block); pool.is_kept(kept)) return kept;
+      block = entries_[block].younger;
+    } while (block != oldest - 1);
     return std::nullopt;
   }
   /// @brief Finds the beginning of a sequence: block after block, up to the first that is not there.
@@ -134,25 +135,28 @@ class basic_prefix_index {
 
   /// @brief A block has this content, all of it computed by completed steps, and accepted: it is found from now on.
   /// @param block held; one that nobody holds, or the index has no room for, is passed over
-  /// @return whether it is the one that is found; false where another one is
   template <class Pool>
-  bool add(const Pool& pool, block_hash hash, Id block) noexcept {
+  void add(const Pool& pool, block_hash hash, Id block) noexcept {
     const result<kept_block_type> now = pool.content_of(block);
-    if (!now || now->generation == 0 || block.index() >= entries_.size()) return false;
-    entry& own = entries_[block.index()];
-    if (own.generation == now->generation && own.hash == hash) return true;
-    for (std::uint32_t at = heads_[bucket(hash)]; at != none; at = entries_[at - 1].next) {
-      if (entries_[at - 1].hash != hash) continue;
-      if (pool.is_kept(content(at - 1))) return false;
-      unlink(at - 1);
-      break;
-    }
-    if (own.generation != 0) unlink(block.index());
+    if (!now || now->generation == 0 || block.index() >= entries_.size()) return;
+    const std::size_t i = block.index();
+    entry& own = entries_[i];
+    if (own.generation == now->generation && own.hash == hash) return;
+    if (own.generation != 0) remove(i);
     own.hash = hash;
     own.generation = now->generation;
-    link(block.index());
+    const std::uint32_t oldest = find_oldest(hash);
+    if (oldest == none) {
+      own.older = own.younger = static_cast<std::uint32_t>(i);
+      list(i);
+    } else {
+      own.next = is_younger;
+      own.younger = oldest - 1;
+      own.older = entries_[oldest - 1].older;
+      join(own.older, static_cast<std::uint32_t>(i));
+      join(static_cast<std::uint32_t>(i), own.younger);
+    }
     size_.get() += 1;
-    return true;
   }
 
   /// @return blocks that are known, those that were reused since among them
@@ -162,9 +166,12 @@ class basic_prefix_index {
   struct entry {
     block_hash hash;
     std::uint32_t generation = 0;  // of the content that has this hash; 0: none, and it is in no list
-    std::uint32_t next = none;     // in the list of its bucket
+    std::uint32_t next = none;     // in the list of its bucket, where it is the oldest of its hash; or `is_younger`
+    std::uint32_t older = 0;       // of the same hash, in a ring: the one before the oldest is the youngest
+    std::uint32_t younger = 0;
   };
   static constexpr std::uint32_t none = 0;  // the others are 1 more than an id
+  static constexpr std::uint32_t is_younger = 0xFFFFFFFF;
   static constexpr std::int64_t most_ids = 0xFFFFFFFE;
 
   [[nodiscard]] std::size_t bucket(block_hash hash) const noexcept {
@@ -175,16 +182,33 @@ class basic_prefix_index {
   [[nodiscard]] kept_block_type content(std::size_t block) const noexcept {
     return {Id(block), entries_[block].generation};
   }
-  void link(std::size_t block) noexcept {
+  /// @return the oldest block of this hash, and 1
+  [[nodiscard]] std::uint32_t find_oldest(block_hash hash) const noexcept {
+    if (heads_.size() == 0) return none;
+    std::uint32_t at = heads_[bucket(hash)];
+    while (at != none && entries_[at - 1].hash != hash) at = entries_[at - 1].next;
+    return at;
+  }
+  void list(std::size_t block) noexcept {
     std::uint32_t& head = heads_[bucket(entries_[block].hash)];
     entries_[block].next = head;
     head = static_cast<std::uint32_t>(block + 1);
   }
-  void unlink(std::size_t block) noexcept {
-    std::uint32_t* at = &heads_[bucket(entries_[block].hash)];
-    while (*at != block + 1) at = &entries_[*at - 1].next;
-    *at = entries_[block].next;
-    entries_[block].generation = 0;
+  void join(std::uint32_t older, std::uint32_t younger) noexcept {
+    entries_[older].younger = younger;
+    entries_[younger].older = older;
+  }
+  void remove(std::size_t block) noexcept {
+    entry& own = entries_[block];
+    const bool is_alone = own.younger == block;
+    if (own.next != is_younger) {
+      std::uint32_t* at = &heads_[bucket(own.hash)];
+      while (*at != block + 1) at = &entries_[*at - 1].next;
+      *at = is_alone ? own.next : own.younger + 1;
+      entries_[own.younger].next = own.next;
+    }
+    join(own.older, own.younger);
+    own.generation = 0;
     size_.get() -= 1;
   }
 

@@ -128,8 +128,8 @@ class cache_model {
         found.push_back(note->second.block);
         continue;
       }
-      if (const auto listed = find_listed(s, logical); listed != index.end()) {
-        found.push_back(listed->second.block);
+      if (const model_content* listed = find_listed(s, logical); listed != nullptr) {
+        found.push_back(listed->block);
         continue;
       }
       if (other == nullptr || !shares_lost(s, *other, logical) || !can_give(*other, logical)) {
@@ -151,11 +151,13 @@ class cache_model {
     return found.end() - first;
   }
   /// What the index has for a logical block, if that is still there.
-  [[nodiscard]] std::map<std::uint64_t, model_content>::const_iterator find_listed(const model_sequence& s,
-                                                                                   std::int64_t logical) const {
-    if (!options.indexed || logical >= static_cast<std::int64_t>(s.names.size())) return index.end();
-    const auto listed = index.find(s.names[static_cast<std::size_t>(logical)]);
-    return listed != index.end() && is_kept(listed->second) ? listed : index.end();
+  [[nodiscard]] const model_content* find_listed(const model_sequence& s, std::int64_t logical) const {
+    if (!options.indexed || logical >= static_cast<std::int64_t>(s.names.size())) return nullptr;
+    const auto same = index.find(s.names[static_cast<std::size_t>(logical)]);
+    if (same == index.end()) return nullptr;
+    const auto first =
+        std::find_if(same->second.begin(), same->second.end(), [&](model_content one) { return is_kept(one); });
+    return first == same->second.end() ? nullptr : &*first;
   }
   /// Whether one that runs is about to have what this one lost behind all that it has found.
   [[nodiscard]] bool more_comes(const model_sequence& s) const {
@@ -331,7 +333,6 @@ class cache_model {
   /// All is cut, and nothing is found again but what others hold.
   void reset() {
     for (auto& [arrival, s] : sequences) {
-      s.listed = 0;  // nothing is listed again
       cut(s, 0);
       s.remembered.clear();
     }
@@ -489,9 +490,9 @@ class cache_model {
   model_options options;
   stream_model stream;
   content_model content;
-  std::map<std::int64_t, model_sequence> sequences;  // by arrival
-  std::map<std::uint64_t, model_content> index;      // by name: the first that was listed, until it is gone
-  std::multiset<std::int32_t> outside;               // blocks that others hold
+  std::map<std::int64_t, model_sequence> sequences;           // by arrival
+  std::map<std::uint64_t, std::vector<model_content>> index;  // by name, in the order in which they were listed
+  std::multiset<std::int32_t> outside;                        // blocks that others hold
   struct fenced_block {
     std::int32_t block;
     std::int64_t until;  // this step and all before it are done
@@ -547,12 +548,13 @@ class cache_model {
   void list(const model_sequence& s, std::int64_t logical) {
     const std::uint64_t name = s.names[static_cast<std::size_t>(logical)];
     const model_content one = content.of(s.table[static_cast<std::size_t>(logical)]);
-    const auto known = index.find(name);
-    if (known != index.end() && is_kept(known->second)) return;
-    for (auto other = index.begin(); other != index.end();) {  // a block has one name
-      other = other->second.block == one.block ? index.erase(other) : std::next(other);
+    const auto is_it = [&](model_content other) { return other.block == one.block && other.stamp == one.stamp; };
+    if (std::any_of(index[name].begin(), index[name].end(), is_it)) return;
+    for (auto& [other, blocks] : index) {  // a block has one name
+      blocks.erase(std::remove_if(blocks.begin(), blocks.end(), [&](auto old) { return old.block == one.block; }),
+                   blocks.end());
     }
-    index[name] = one;
+    index[name].push_back(one);
   }
   static std::int64_t lost_before(const model_sequence& s, token_span span) {
     return std::count_if(s.losses.begin() + span.first, s.losses.begin() + span.last,
@@ -605,8 +607,6 @@ class cache_model {
   /// Blocks go, from its end.
   /// @param worth_keeping how many at its front have content that is worth it
   void drop(model_sequence& s, std::int64_t kept, std::int64_t worth_keeping) {
-    for (std::int64_t at = kept; options.indexed && at < std::min({s.held(), worth_keeping, s.listed}); ++at)
-      list(s, at);
     s.listed = std::min(s.listed, kept);
     while (s.held() > kept) {
       const std::int32_t block = s.table.back();

@@ -3,7 +3,7 @@
 #include "simulation/engine.hpp"
 
 #include "simulation/policies.hpp"
-#include "simulation/prefix_cache.hpp"
+#include "simulation/prompt_hashes.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -57,9 +57,7 @@ class engine {
         owner_(std::min(static_cast<std::size_t>(settings.sequences), requests.size()) + 1),
         cut_room_(owner_.size()),
         cuts_(pave::span<pave::cut>(cut_room_)),
-        cache_(make_cache()),
-        prefixes_(
-            requests, settings.tokens_per_block, cache_type::pool_type::keeps_content ? settings.pool_blocks : 0) {
+        cache_(make_cache()) {
     outcome_.requests.resize(requests.size());
     for (std::size_t i = 0; i < requests.size(); ++i) {
       constexpr double ticks_per_ms = 10000;
@@ -68,10 +66,6 @@ class engine {
       outcome_.requests[i].output_tokens = requests[i].output_tokens;
       jobs_[i].known = requests[i].prompt_tokens;
     }
-    // Without hashes only a request's own blocks are found, and the cache remembers those of who stays in it.
-    const auto has_hashes = [](const request& r) { return !r.prefix_hashes.empty(); };
-    finds_prefixes_ = cache_type::pool_type::keeps_content &&
-                      (order == queueing::to_the_back || std::any_of(requests.begin(), requests.end(), has_hashes));
   }
 
   engine_outcome run(const progress_callback& progress) {
@@ -194,7 +188,6 @@ class engine {
   void let_in() {
     while (budget_ > 0 && running_count_ < settings_.sequences) {
       admit_head();
-      offer_prefix();
       const pave::block_count available = cache_.pool().available();
       const auto next = cache_.next_restore(budget_, cuts_);
       if (!next) break;
@@ -222,6 +215,11 @@ class engine {
           cache_.admit(static_cast<std::int64_t>(index), jobs_[index].known, cache_tokens(requests_[index]));
       if (admitted) {
         jobs_[index].sequence = *admitted;
+        if constexpr (cache_type::prefix_index_type::finds) {
+          const std::vector<pave::block_hash> hashes =
+              hashes_of(requests_[index], index, settings_.tokens_per_block, cache_tokens(requests_[index]));
+          cache_.set_hashes(*admitted, 0, hashes).value();
+        }
         owner_[admitted->slot] = index;
         has_head_ = true;
       } else if (admitted.code() == pave::errc::never_fits) {
@@ -233,14 +231,6 @@ class engine {
         throw std::logic_error(pave::to_string(admitted.code()));
       }
     }
-  }
-
-  /// Tells the cache what is known of the beginning of the one that comes in next.
-  void offer_prefix() {
-    if (!finds_prefixes_) return;
-    std::size_t next = has_head_ ? queue_.front() : jobs_.size();
-    if (!parked_.empty()) next = *std::min_element(parked_.begin(), parked_.end());
-    if (next < jobs_.size()) cache_.offer_prefix(jobs_[next].sequence, prefixes_.find(cache_.pool(), next)).value();
   }
 
   void begin_to_run(std::size_t index) {
@@ -351,16 +341,7 @@ class engine {
     job& j = jobs_[index];
     outcome_.tokens_recomputed += std::max<std::int64_t>(0, std::min(j.reached, j.scheduled) - j.start);
     j.reached = std::max(j.reached, j.scheduled);
-    if (finds_prefixes_) note_full_blocks(index, j.start);
     if (j.scheduled == j.known) yield_token(index);
-  }
-
-  void note_full_blocks(std::size_t index, std::int64_t start) {
-    const auto table = cache_.block_table(jobs_[index].sequence).value();
-    const auto full = static_cast<std::size_t>(jobs_[index].scheduled / settings_.tokens_per_block);
-    for (auto i = static_cast<std::size_t>(start / settings_.tokens_per_block); i < full; ++i) {
-      prefixes_.add(index, i, cache_.pool().content_of(table[i]).value());
-    }
   }
 
   void yield_token(std::size_t index) {
@@ -382,7 +363,6 @@ class engine {
     if (settings_.plans.order == order_choice::most_slack && j.produced > 1) note_slack(j, fate);
     if (j.produced == fate.output_tokens) {
       cache_.finish(j.sequence).value();
-      prefixes_.forget(index);
       j.is_running = false;
       running_count_ -= 1;
       ended_ += 1;
@@ -411,7 +391,6 @@ class engine {
   std::vector<pave::cut> cut_room_;
   pave::cut_list cuts_;
   cache_type cache_;
-  prefix_cache prefixes_;
   std::deque<std::size_t> queue_;     // who waits outside the cache, but for its head
   std::vector<std::size_t> running_;  // in the order in which they grow; the stopped go at the end of the step
   std::vector<std::size_t> parked_;   // the stopped that stay in the cache
@@ -421,7 +400,6 @@ class engine {
   std::int64_t budget_ = 0;
   std::size_t next_arrival_ = 0;
   std::size_t ended_ = 0;
-  bool finds_prefixes_ = false;
   bool has_head_ = false;     // the head of the queue waits in the cache
   bool has_stopped_ = false;  // somebody stopped in this step
   double now_ms_ = 0;

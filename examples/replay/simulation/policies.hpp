@@ -20,6 +20,7 @@ using partial_policies = pave::cache_policies;
 
 struct partial_cache_policies : pave::cache_policies {
   using pool = caching_pool;
+  using prefix_index = pave::prefix_index;
 };
 
 /// pave, but a restore may begin as soon as its first chunk fits.
@@ -75,6 +76,7 @@ struct whole_policies : pave::cache_policies {
 
 struct whole_cache_policies : whole_policies {
   using pool = caching_pool;
+  using prefix_index = pave::prefix_index;
 };
 
 }  // namespace replay

@@ -188,9 +188,16 @@ struct cache_state {
     if constexpr (Index::finds) {
       const block_count end = smaller(names.end(slot), full_blocks(sequences.id(slot)));
       block_count listed = names.listed(slot);
-      for (; listed < end; listed += 1) list_block(slot, listed);
+      for (; listed < end; listed += 1) {
+        index.add(pool, names(slot, listed), sequences.blocks(slot, {listed, listed + 1})[0]);
+      }
       names.list(slot, listed);
     }
+  }
+
+  /// It does not have the blocks from `kept` on any more.
+  void lose_names([[maybe_unused]] std::uint32_t slot, [[maybe_unused]] block_count kept) noexcept {
+    if constexpr (names_content) names.lose(slot, kept);
   }
 
   // --- steps ---
@@ -278,24 +285,12 @@ struct cache_state {
   void drop_blocks(std::uint32_t slot, block_count kept, block_count worth_keeping) noexcept {
     row& s = sequences[slot];
     const block_count worthless = larger(kept, smaller(s.held, worth_keeping));
-    list_again(slot, {kept, worthless});
+    lose_names(slot, kept);
     release_from_end(slot, {worthless, s.held}, content::worthless);
     release_from_end(slot, {kept, worthless}, content::worth_keeping);
     s.held = kept;
     for (; s.holes > 0 && sequences.blocks(slot, {s.held - 1, s.held})[0] == id_type{}; s.held -= 1) s.holes -= 1;
     note_change(slot);
-  }
-  /// Blocks are about to go. Another one that has the content of one of them may have gone since it was listed.
-  void list_again([[maybe_unused]] std::uint32_t slot, [[maybe_unused]] block_range range) noexcept {
-    if constexpr (names_content) {
-      if constexpr (Index::finds) {
-        for (block_count at = range.first; at < smaller(range.last, names.listed(slot)); at += 1) list_block(slot, at);
-      }
-      names.lose(slot, range.first);
-    }
-  }
-  void list_block(std::uint32_t slot, block_count logical) noexcept {
-    index.add(pool, names(slot, logical), sequences.blocks(slot, {logical, logical + 1})[0]);
   }
   /// The row does not need them any more, and those of them that are holes are holes no more.
   void release_from_end(std::uint32_t slot, block_range range, content left) noexcept {
@@ -311,7 +306,7 @@ struct cache_state {
   /// Releases blocks before others that stay.
   void cut_hole(std::uint32_t slot, block_range range, block_count worth_keeping) noexcept {
     const block_count worthless = larger(range.first, smaller(range.last, worth_keeping));
-    list_again(slot, {range.first, worthless});
+    lose_names(slot, range.first);
     release_from_end(slot, {worthless, range.last}, content::worthless);
     release_from_end(slot, {range.first, worthless}, content::worth_keeping);
     const span<id_type> hole = sequences.blocks(slot, range);
