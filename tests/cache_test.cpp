@@ -143,6 +143,46 @@ TEST_CASE("truncate: what a parked sequence lost beyond the new length does not 
   REQUIRE(f.restore()->tokens == pave::token_range{8, 10});
 }
 
+TEST_CASE("truncate: of a parked sequence, what is known is the goal, however often it is cut after that", "[cache]") {
+  fixture f(small());
+  const pave::sequence_id id = f.parked(0, 16, 2);
+  REQUIRE(f.cache.truncate(id, 10).has_value());
+  const std::int64_t more = GENERATE(0, 1, 2);
+  const pave::sequence_id first = f.admit(-1, 1);
+  if (more > 0) {
+    REQUIRE(f.cache.plan_cuts(first, more, f.cuts).has_value());
+    REQUIRE(f.cache.commit(first, f.cuts.used()).has_value());
+  }
+  REQUIRE(f.cache.finish(first).has_value());
+  REQUIRE(f.cache.progress(id)->goal == 10);
+  const pave::restore back = f.restore().value();
+  REQUIRE(back.tokens == pave::token_range{8 - 4 * more, 10});
+  REQUIRE(back.yields);
+  f.next_step();
+  REQUIRE(f.grow(id, 1)->tokens == pave::token_range{10, 11});
+}
+
+TEST_CASE("kv_cache: a sequence that fills a row yields its last token once, cut or not", "[cache]") {
+  fixture f(small(4));
+  const pave::sequence_id id = f.running(0, 15);
+  REQUIRE(f.grow(id, 1)->yields);
+  SECTION("where the step is run") {
+    f.next_step();
+    REQUIRE(f.grow(id, 1).code() == errc::never_fits);
+    const pave::sequence_id first = f.admit(-1, 1);
+    REQUIRE(f.cache.plan_cuts(first, 2, f.cuts).has_value());
+    REQUIRE(f.cache.commit(first, f.cuts.used()).has_value());
+    REQUIRE(f.cache.finish(first).has_value());
+    const pave::restore back = f.restore().value();
+    REQUIRE(back.tokens == pave::token_range{8, 16});
+    REQUIRE_FALSE(back.yields);
+  }
+  SECTION("where the step is not run, the next one that computes it does") {
+    REQUIRE(f.cache.park(id).has_value());
+    REQUIRE(f.restore()->yields);
+  }
+}
+
 TEST_CASE("truncate: a last block that others hold, too, is let go, and its tokens become a gap", "[cache]") {
   fixture f(small());
   const pave::sequence_id id = f.running(0, 14);
@@ -154,10 +194,11 @@ TEST_CASE("truncate: a last block that others hold, too, is let go, and its toke
   REQUIRE(f.state(id) == sequence_state::running);
   REQUIRE(f.cache.computed(id).value() == 8);
   REQUIRE(f.cache.gap(id).value() == pave::token_range{8, 11});
-  REQUIRE(f.cache.remaining(id).value() == 3);
+  REQUIRE(f.cache.remaining(id).value() == 4);  // and the one behind them, which was known
   REQUIRE(f.cache.snapshot().tokens_lost == 3);
   const pave::growth grown = f.grow(id, 4).value();
   REQUIRE(grown.tokens == pave::token_range{8, 12});
+  REQUIRE(grown.yields);
   REQUIRE(grown.blocks == pave::block_range{2, 3});
   REQUIRE(f.table(id)[2] != shared[0]);
   REQUIRE(f.cache.snapshot().tokens_restored == 3);

@@ -95,7 +95,9 @@ struct growth {
   token_range tokens;              ///< positions that the open step computes
   block_range blocks;              ///< from the first logical block that is new in its table to the last
   std::optional<block_copy> copy;  ///< of a fork: the block before these has become one of its own
-  bool yields = false;  ///< the step gives the sequence's next token: `tokens` ends with the last one that is known
+  /// The step gives the sequence's next token: `tokens` ends with the last one that is known. What was given before is
+  /// not given again: not by one that is as long as can be, and computes what it lost.
+  bool yields = false;
 };
 
 /// @brief A sequence that came in. To the engine it is an ordinary prefill chunk over a kept prefix.
@@ -321,6 +323,11 @@ class kv_cache {
   /// tokens go. Where the last block that stays is held by others too, or still used by a step in flight of one that
   /// let go of it, what follows cannot be written into it: a fork gets a copy of it when it grows; any other sequence
   /// lets it go, and its tokens become a gap.
+  ///
+  /// Where the last token that stays is yet to be computed (of a gap, or a prompt), the step that computes it yields
+  /// the next one, whatever is cut before that. Where it is computed, kept or scheduled, the sequence goes on with the
+  /// next one as the engine knows it: what was sampled in place of a rejected draft. An engine that does not know it
+  /// takes back one more token.
   /// @error `stale`
   /// @error `invalid_argument`: a negative length, or more than the sequence was to have
   result<void> truncate(sequence_id id, token_count length) noexcept {
@@ -438,7 +445,7 @@ class kv_cache {
     const token_count held_tokens = s.held.value() * state_.tokens_per_block.value();
     const block_range fresh_none{s.held, s.held};
     if (tokens <= held_tokens - at->scheduled && s.holes == 0 && (!s.is_fork || !state_.copies(id.slot, tokens))) {
-      return scheduled(id, tokens, fresh_none, std::nullopt);
+      return scheduled(id, tokens, at->known, fresh_none, std::nullopt);
     }
 
     const token_count goal = sum(at->scheduled, tokens);
@@ -457,7 +464,7 @@ class kv_cache {
     }
     const std::optional<block_copy> copy = take_copy(id, tokens);
     const block_range taken = state_.take_blocks(id.slot, end);
-    return scheduled(id, tokens, taken, copy);
+    return scheduled(id, tokens, at->known, taken, copy);
   }
 
   /// @brief Lets the most important sequence that waits come in, new or parked, if it passes the resume gate: its whole
@@ -514,11 +521,12 @@ class kv_cache {
     } else {
       state_.take_found(id.slot, taken, found.blocks.last);
     }
+    const token_count known = state_.tracker.progress(id)->known;
     const token_range tokens = state_.tracker.resume(id, budget, found_tokens).value();
     state_.note_change(id.slot);
     if (!tokens.empty()) state_.enlist(id.slot, tokens);
-    return restore{
-        id, {tokens.first - found_tokens, tokens.first}, tokens, taken, needs, need.resumes, copy, yields(id, tokens)};
+    const token_range found_range{tokens.first - found_tokens, tokens.first};
+    return restore{id, found_range, tokens, taken, needs, need.resumes, copy, yields(id, known)};
   }
 
   /// @brief A step is done: its tokens count as computed, and its fences end. One that is done before an earlier one
@@ -719,15 +727,18 @@ class kv_cache {
     return block_copy{detail::id_cast<block_id>(shared), detail::id_cast<block_id>(entry),
                       state_.tracker.progress(id)->scheduled - before};
   }
+  /// @param known as of `yields`
   growth scheduled(sequence_id id,
                    token_count tokens,
+                   token_count known,
                    block_range fresh,
                    const std::optional<block_copy>& copy) noexcept {
     const token_range computes = state_.schedule(id, tokens);
-    return {computes, fresh, copy, yields(id, computes)};
+    return {computes, fresh, copy, yields(id, known)};
   }
-  [[nodiscard]] bool yields(sequence_id id, token_range tokens) const noexcept {
-    return !tokens.empty() && tokens.last == state_.tracker.progress(id)->goal;
+  /// @param known tokens that were, before more were scheduled
+  [[nodiscard]] bool yields(sequence_id id, token_count known) const noexcept {
+    return state_.tracker.progress(id)->known > known;
   }
   result<sequence_id> open_fork(sequence_id parent, std::int64_t rank) noexcept {
     const result<sequence_progress> at = state_.tracker.progress(parent);

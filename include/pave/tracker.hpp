@@ -60,6 +60,7 @@ struct sequence_progress {
   token_count kept;       ///< [scheduled, kept) has gaps, and behind each something that was kept; no more: none
   token_count reached;    ///< the most that was ever in the cache; [scheduled, reached) is the gap, or has gaps
   token_count goal;       ///< what has to be in the cache before the sequence yields its next token, as far as is known
+  token_count known;      ///< tokens that are known, with the one that scheduled steps yield: `goal`, or one more
   sequence_state state = sequence_state::ended;
 };
 
@@ -89,6 +90,10 @@ struct restore_counts {
 /// With a `gap_unit`, cuts can take something from the inside, too, any number of times. Gaps come back from the front
 /// to the back, each as a prefill of its own, since each token attends to all before it; what was kept between them is
 /// passed over. Only then the sequence goes on at its end.
+///
+/// No step that it asks for computes a token that is not known: the prompt's are, those of which the engine has said so
+/// by `schedule` or `park`, and the one behind the goal once a step is scheduled that computes all up to there. `known`
+/// counts them; a step that makes it grow is one that yields a token.
 ///
 /// An engine with tables of its own calls it in this order. For a sequence that runs: `schedule`, then `complete` once
 /// the step is done. For a cut: `lose` what its blocks held, then `park`. For one that waits: ask what it `needs`, get
@@ -147,7 +152,8 @@ class restore_tracker {
   }
 
   /// @brief A sequence comes that has what another one has: its state, its goal and its gap, and its tokens up to
-  /// `end`. What it misses of them counts as lost, and what was kept behind a gap is not its own.
+  /// `end`. What it misses of them counts as lost, and what was kept behind a gap is not its own. Of the steps behind
+  /// `end` only complete ones count as run for it, too, so that it knows what they yielded.
   /// @param from the other one
   /// @param id as for `track`
   /// @param end at most what is scheduled of the other one; behind it nothing is in the blocks of the new one
@@ -168,6 +174,7 @@ class restore_tracker {
     e.computed = detail::smaller(at.computed, end);
     e.scheduled = end;
     e.kept = 0;
+    if (at.computed == e.goal && end < e.goal) take_up_next(e);
     counts_.get().lost += detail::larger<token_count>(0, e.reached - end);
     enter(e, state);
     return {};
@@ -236,7 +243,8 @@ class restore_tracker {
   }
 
   /// @brief A scheduled step is not run for this sequence: [end, scheduled) is to be scheduled again. One call for each
-  /// step, and before a cut takes something inside: what is scheduled counts as there for `lose`.
+  /// step, and before a cut takes something inside: what is scheduled counts as there for `lose`. The goal stays what
+  /// it was: where tokens before it depend on an earlier step that is taken back, too, `truncate` says what is known.
   /// @error `stale`
   /// @error `invalid_argument`: less than what is computed
   result<void> unschedule(sequence_id id, token_count end) noexcept {
@@ -258,6 +266,7 @@ class restore_tracker {
     if (e == nullptr) return errc::stale;
     if (kept < 0) return errc::invalid_argument;
     const token_range lost{detail::smaller(kept, e->scheduled), e->scheduled};
+    const bool had_all = next_position(id.slot) == e->goal;
     // What is in flight was written before it was lost, and is computed a second time.
     e->reached = detail::larger(e->reached, detail::larger(e->scheduled, e->kept));
     if (e->kept > e->scheduled) {
@@ -268,6 +277,7 @@ class restore_tracker {
     e->scheduled = lost.first;
     e->computed = detail::smaller(e->computed, lost.first);
     counts_.get().lost += lost.size();
+    if (had_all && next_position(id.slot) < e->goal) take_up_next(*e);
     return lost;
   }
 
@@ -290,6 +300,7 @@ class restore_tracker {
     if (!gaps_.stores_gaps() || !gaps_.is_boundary(lost.first) || !gaps_.is_boundary(lost.last)) {
       return errc::invalid_argument;
     }
+    const bool had_all = next_position(id.slot) == e->goal;
     e->reached = detail::larger(e->reached, detail::larger(e->scheduled, e->kept));
     if (lost.first < e->scheduled) {
       token_count valid = e->scheduled;  // all before it is there
@@ -308,19 +319,19 @@ class restore_tracker {
       counts_.get().lost += kept_behind_gaps(id.slot, lost);
     }
     gaps_.set(id.slot, lost, true);
+    if (had_all) take_up_next(*e);
     return counts_.get().lost - before;
   }
 
   /// @brief Stops a sequence until its gap and its next tokens fit.
-  /// @param goal tokens that have to be in the cache before it yields its next token; at least one more than it had, at
-  ///   most what the longest sequence has
+  /// @param goal tokens that have to be in the cache before it yields its next token, where the engine knows more of
+  ///   them than the tracker does. At least those that are known, at most what the longest sequence has
   /// @error `stale`
   result<void> park(sequence_id id, token_count goal) noexcept {
     entry* e = find(id);
     if (e == nullptr) return errc::stale;
     if (e->state == sequence_state::running) enter(*e, sequence_state::parked);
-    const token_count next = one_more(detail::larger(e->reached, e->scheduled));
-    e->goal = detail::smaller(detail::larger(detail::larger(e->goal, goal), next), longest_);
+    e->goal = detail::larger(e->goal, detail::smaller(goal, longest_));
     return {};
   }
 
@@ -341,7 +352,7 @@ class restore_tracker {
     }
     const token_count start = at.scheduled + found;
     const token_count in_gaps = missing_behind(id.slot, start);
-    const token_count remaining = e->goal - detail::larger(start, e->kept) + in_gaps;
+    const token_count remaining = at.goal - detail::larger(start, e->kept) + in_gaps;
     const token_count gap = start < e->kept ? end_of_gap(id.slot, start) - start : remaining;
     const token_count chunk = detail::smaller(gap, budget);
     // Whatever a gate says: the chunk gets its blocks, what gets blocks has to fit, and no sequence is longer than the
@@ -372,20 +383,27 @@ class restore_tracker {
     return advance(id.slot, need->tokens.size());
   }
 
-  /// @brief Takes back the tokens from `length` on: rejected drafts, or a shortened prompt. They do not come back as a
-  /// gap.
+  /// @brief Takes back the tokens from `length` on, in any state: rejected drafts, or a shortened prompt. They do not
+  /// come back as a gap.
+  ///
+  /// Where the last of those that stay is yet to be computed, they are all that is known: `length` is the goal,
+  /// whatever is cut after that, and the step that gets there yields the next token. Where the last one is computed,
+  /// kept or scheduled, nothing yields the next one again: the sequence goes on with it, as the engine knows it (it was
+  /// sampled in place of a rejected draft). An engine that does not takes back one more, and has that one computed.
   /// @error `stale`
   /// @error `invalid_argument`: a negative length, or more than it was to have
   result<void> truncate(sequence_id id, token_count length) noexcept {
     entry* e = find(id);
     if (e == nullptr) return errc::stale;
-    if (length < 0 || length > e->goal) return errc::invalid_argument;
+    if (length < 0 || length > progress_of(id.slot).goal) return errc::invalid_argument;
     e->computed = detail::smaller(e->computed, length);
     e->scheduled = detail::smaller(e->scheduled, length);
     e->reached = detail::smaller(e->reached, length);
     forget_behind(id.slot, length);
     e->goal = length;
-    if (e->state != sequence_state::running) e->goal = detail::larger(e->goal, one_more(next_position(id.slot)));
+    e->gave_last = false;
+    const bool ends_there = detail::larger(e->scheduled, e->kept) == length;
+    if (ends_there && next_position(id.slot) < length) take_up_next(*e);
     return {};
   }
 
@@ -397,8 +415,11 @@ class restore_tracker {
   [[nodiscard]] restore_counts counts() const noexcept { return counts_.get(); }
 
  private:
+  static constexpr token_count most_tokens = (std::numeric_limits<std::int64_t>::max)();
+
   struct entry : sequence_progress {
     std::uint32_t generation = 0;
+    bool gave_last = false;  // the token behind those of the longest sequence, which nothing computes
   };
 
   [[nodiscard]] const entry* find(sequence_id id) const noexcept {
@@ -408,8 +429,11 @@ class restore_tracker {
   }
   [[nodiscard]] entry* find(sequence_id id) noexcept { return const_cast<entry*>(std::as_const(*this).find(id)); }
 
-  [[nodiscard]] token_count one_more(token_count tokens) const noexcept {
-    return tokens < longest_ ? tokens + 1 : longest_;
+  /// The token behind the goal is known, and is to be computed with those before it. Where that would be one too many,
+  /// it is only not to be yielded again.
+  void take_up_next(entry& e) noexcept {
+    e.gave_last = e.goal == longest_;
+    if (!e.gave_last) e.goal += 1;
   }
 
   /// Tokens of `range` that were in the cache before.
@@ -484,6 +508,9 @@ class restore_tracker {
     at.scheduled = next_position(slot);
     if (at.computed == entries_[slot].scheduled) at.computed = at.scheduled;  // and what was kept behind it
     if (at.kept <= at.scheduled) at.kept = at.scheduled;
+    const bool has_all = at.scheduled == at.goal;
+    at.known = (has_all || entries_[slot].gave_last) && at.goal < most_tokens ? at.goal + 1 : at.goal;
+    if (has_all && at.state != sequence_state::running) at.goal = detail::smaller(at.known, longest_);
     return at;
   }
 

@@ -226,6 +226,7 @@ class cache_model {
   void admit(const model_sequence& comes, random_source& random) {
     model_sequence& s = sequences[++arrivals] = comes;
     s.arrival = arrivals;
+    s.known = s.goal;
     say(s, s.goal, random);
   }
 
@@ -242,6 +243,7 @@ class cache_model {
     s.rewrites = parent.rewrites || is_in_open_step;
     s.computed = std::min(s.computed, end);
     s.scheduled = end;
+    if (!s.runs_now()) s.goal = std::min(longest(), s.known);  // the open step yields nothing of it
     s.table.resize(static_cast<std::size_t>(std::min(s.held(), blocks_for(end))));
     std::fill(
         s.is_there.begin() + static_cast<std::ptrdiff_t>(std::min(end, static_cast<std::int64_t>(s.is_there.size()))),
@@ -285,9 +287,12 @@ class cache_model {
     s.computed = std::min(s.computed, length);
     s.scheduled = std::min(s.scheduled, length);
     s.reached = std::min(s.reached, length);
-    s.goal = s.runs_now() ? length : std::min(longest(), std::max(length, s.scheduled + 1));
     s.common = std::min(s.common, length);
     clip(s.arrival, length);
+    // What is there, or about to be, yields nothing again, but in the open step: the engine knows the token behind it.
+    s.known = s.scheduled < length || opens_to(s, length) ? length : length + 1;
+    s.goal = s.runs_now() ? length : std::min(longest(), will_be_known(s));
+    say_what_comes_out(s);
     const auto size = static_cast<std::size_t>(length);
     s.tokens.resize(std::min(s.tokens.size(), size));
     s.is_there.resize(std::min(s.is_there.size(), size));
@@ -305,6 +310,7 @@ class cache_model {
     } else if (!s.is_fork) {
       withdraw(s, full * options.tokens_per_block);
       if (s.scheduled > full * options.tokens_per_block) lose(s, full * options.tokens_per_block);
+      s.goal = std::min(longest(), will_be_known(s));
       drop(s, full, 0);
     }
   }
@@ -346,7 +352,9 @@ class cache_model {
 
   void park(model_sequence& s, std::int64_t goal) {
     if (s.runs_now()) s.state = pave::sequence_state::parked;
-    s.goal = std::min(longest(), std::max({s.goal, goal, std::max(s.reached, s.scheduled) + 1}));
+    s.known = std::max(s.known, goal);
+    s.goal = std::min(longest(), s.known);
+    say_what_comes_out(s);
   }
 
   /// It comes in, with what it found and with new blocks behind that.
@@ -386,8 +394,9 @@ class cache_model {
   }
 
   /// The open step computes the next tokens of a sequence.
-  void schedule(model_sequence& s, std::int64_t tokens, random_source& random) {
-    const token_span span{s.scheduled, s.scheduled + tokens};
+  /// @param yields whether the cache says that a token comes out
+  void schedule(model_sequence& s, std::int64_t tokens, bool yields, random_source& random) {
+    const token_span span{s.scheduled, s.scheduled + tokens, yields};
     s.scheduled = span.last;
     s.goal = std::max(s.goal, span.last);
     say(s, span.last, random);
@@ -408,7 +417,19 @@ class cache_model {
     auto& spans = steps.back().spans;
     if (spans.count(s.arrival) != 0)
       expect(spans[s.arrival].last == span.first, "a step computes one range of a sequence");
-    spans.insert({s.arrival, span}).first->second.last = span.last;
+    token_span& all = spans.insert({s.arrival, span}).first->second;
+    all.last = span.last;
+    all.yields = yields;
+  }
+  /// Whether the open step computes a sequence up to there.
+  [[nodiscard]] bool opens_to(const model_sequence& s, std::int64_t end) const {
+    if (!is_open) return false;
+    const auto span = steps.back().spans.find(s.arrival);
+    return span != steps.back().spans.end() && span->second.last == end;
+  }
+  /// What is known of a sequence once the open step has run.
+  [[nodiscard]] std::int64_t will_be_known(const model_sequence& s) const {
+    return opens_to(s, s.known) ? s.known + 1 : s.known;
   }
 
   /// Of more promises than there are blocks, those to the least important are the first that are not kept.
@@ -425,6 +446,7 @@ class cache_model {
 
   void begin() {
     launch();
+    yield();
     steps.push_back({++last_begun, false, {}, {}, {}, {}, {}});
     keep_to_what_is_there();
     is_open = true;
@@ -457,6 +479,7 @@ class cache_model {
   }
 
   void complete(std::int64_t which) {
+    if (which == last_begun) yield();
     for (model_step& step : steps) {
       if (step.id == which) step.is_done = true;
     }
@@ -511,6 +534,21 @@ class cache_model {
   bool is_open = false, is_launched = false;
 
  private:
+  /// The open step takes nothing more and loses nothing more: what was scheduled in it comes out.
+  void yield() {
+    if (!is_open) return;
+    for (const auto& [arrival, span] : steps.back().spans) {
+      model_sequence& s = sequences.at(arrival);
+      expect(span.last <= s.known, "no token is computed that nobody has said");
+      expect(span.yields == (span.last == s.known), "a token comes out once, of the step that computes all before it");
+      if (span.last == s.known) ++s.known;
+    }
+  }
+  /// The engine knows more of a sequence, or less, than when the open step was given its tokens.
+  void say_what_comes_out(const model_sequence& s) {
+    if (is_open && steps.back().spans.count(s.arrival) != 0)
+      steps.back().spans.at(s.arrival).yields = opens_to(s, s.known);
+  }
   /// Where a position of a sequence is: a block, and the place in it.
   [[nodiscard]] std::pair<std::int32_t, std::int64_t> place_of(const model_sequence& s, std::int64_t position) const {
     return {s.table[static_cast<std::size_t>(position / options.tokens_per_block)],
@@ -583,6 +621,7 @@ class cache_model {
     if (is_launched) restored_before -= lost_before(s, withdrawn);
     for (std::int64_t at = withdrawn.first; at < withdrawn.last; ++at) s.is_there[static_cast<std::size_t>(at)] = false;
     s.scheduled = std::min(s.scheduled, withdrawn.first);
+    span.yields = span.yields && end >= span.last;
     span.last = std::min(span.last, end);
     if (span.last <= span.first) steps.back().spans.erase(s.arrival);
   }

@@ -433,6 +433,7 @@ void expect_same_state(const Cache& cache, cache_model& model) {
     expect(at.scheduled == s.scheduled, "what is scheduled");
     expect(at.reached == s.reached, "what was in the cache before");
     expect(at.goal == s.goal, "what is to be in the cache");
+    expect(at.known == model.will_be_known(s), "what is known of its tokens");
     const pave::token_range gap{s.scheduled, std::max(s.scheduled, s.reached)};
     expect(cache.gap(s.id).value() == gap, "the gap is what was lost and is not scheduled");
     const pave::promised_blocks promised = cache.promised(s.id).value();

@@ -19,6 +19,7 @@ namespace pave_tests {
 
 struct token_span {
   std::int64_t first = 0, last = 0;
+  bool yields = false;  // so the cache said
 };
 
 struct model_sequence {
@@ -27,6 +28,7 @@ struct model_sequence {
   std::int64_t arrival = 0;
   pave::sequence_state state = pave::sequence_state::waiting;
   std::int64_t computed = 0, scheduled = 0, reached = 0, goal = 0;
+  std::int64_t known = 0;  // tokens: of the prompt, said by the engine, and yielded by steps that were launched
   std::vector<std::int32_t> table;
   std::uint64_t family = 0;           // says the same tokens as all of its family,
   std::int64_t common = 0;            // as far as this

@@ -24,6 +24,7 @@ struct walked_sequence {
   pave::sequence_id id;
   std::vector<std::uint64_t> hashes;  // of its first 1, 2, … tokens: what the cache has to hold of each
   std::vector<bool> has;              // whether the cache holds it, or a scheduled step writes it
+  std::int64_t known = 0;             // tokens: of the prompt, and yielded by steps that were launched
 };
 
 /// Steps are executed in their order: at once when they are launched, as on one stream, or as late as they can be.
@@ -76,6 +77,7 @@ class gap_walk {
   struct work {
     pave::sequence_id id;
     pave::token_range tokens;
+    bool yields = false;  // so the cache said
     std::vector<id_type> table;
     std::vector<std::uint64_t> hashes;
   };
@@ -138,7 +140,7 @@ class gap_walk {
     const std::int64_t most = options_.blocks.value() * options_.tokens_per_block.value();
     const pave::token_count prompt = random_.between(1, (std::max)(std::int64_t{1}, most / random_.between(1, 4)));
     const pave::result<pave::sequence_id> id = cache_.admit(random_.between(0, 20), prompt);
-    if (id) sequences_.push_back({*id, {}, {}});
+    if (id) sequences_.push_back({*id, {}, {}, prompt.value()});
   }
   void fork() {
     if constexpr (cache_type::pool_type::can_share) {
@@ -146,7 +148,7 @@ class gap_walk {
       const std::size_t parent = random_.index(sequences_.size());
       const pave::result<pave::sequence_id> id = cache_.fork(sequences_[parent].id, random_.between(0, 20));
       if (!id) return;
-      walked_sequence child{*id, sequences_[parent].hashes, {}};
+      walked_sequence child{*id, sequences_[parent].hashes, {}, sequences_[parent].known};
       const pave::sequence_progress at = cache_.progress(*id).value();
       child.hashes.resize(
           (std::min)(child.hashes.size(), static_cast<std::size_t>((std::max)(at.reached, at.scheduled).value())));
@@ -171,6 +173,9 @@ class gap_walk {
     cache_.truncate(s.id, length).value();
     s.hashes.resize((std::min)(s.hashes.size(), static_cast<std::size_t>(length.value())));
     s.has.resize(s.hashes.size());
+    // What is there yields nothing again: the engine knows the token behind it.
+    const auto end = static_cast<std::size_t>(length.value());
+    s.known = length.value() + (end == 0 || (end == s.has.size() && s.has.back()) ? 1 : 0);
     // Where others hold the last block, its tokens become a gap.
     const pave::sequence_progress after = cache_.progress(s.id).value();
     for (auto at = static_cast<std::size_t>((std::max)(after.kept, after.scheduled).value()); at < s.has.size(); ++at) {
@@ -315,7 +320,7 @@ class gap_walk {
         }
         continue;
       }
-      run(id, grown->tokens, grown->copy);
+      run(id, grown->tokens, grown->yields, grown->copy);
     }
     for (;;) {
       pave::cut_list list = cuts();
@@ -328,7 +333,7 @@ class gap_walk {
       }
       if (!next) break;
       find_what_was_found(*next);
-      run(next->sequence, next->tokens, next->copy);
+      run(next->sequence, next->tokens, next->yields, next->copy);
     }
   }
   void end_most_important_waiting() {
@@ -347,7 +352,7 @@ class gap_walk {
     for (auto at = next.found.first.value(); at < next.found.last.value(); ++at)
       s.has[static_cast<std::size_t>(at)] = true;
   }
-  void run(pave::sequence_id id, pave::token_range tokens, const std::optional<pave::block_copy>& copy) {
+  void run(pave::sequence_id id, pave::token_range tokens, bool yields, const std::optional<pave::block_copy>& copy) {
     if (copy) flights_.back().copies.push_back(*copy);
     if (tokens.empty()) return;
     walked_sequence& s = *find(id);
@@ -357,7 +362,7 @@ class gap_walk {
       s.has[static_cast<std::size_t>(at)] = true;
     }
     const auto table = cache_.block_table(id).value();
-    flights_.back().works.push_back({id, tokens, {table.begin(), table.end()}, s.hashes});
+    flights_.back().works.push_back({id, tokens, yields, {table.begin(), table.end()}, s.hashes});
     const pave::sequence_progress at = cache_.progress(id).value();
     if (at.kept > at.scheduled) ++gaps_inside_;
   }
@@ -365,6 +370,12 @@ class gap_walk {
   void launch() {
     if (!is_open_) return;
     is_open_ = false;
+    for (const work& w : flights_.back().works) {
+      walked_sequence& s = *find(w.id);
+      expect(w.tokens.last <= s.known, "no token is computed that nobody has said");
+      expect(w.yields == (w.tokens.last == s.known), "a token comes out once, of the step that computes all before it");
+      if (w.yields) ++s.known;
+    }
     if (!delays) execute(flights_.back());
   }
   void complete_oldest() {
