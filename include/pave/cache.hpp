@@ -253,7 +253,7 @@ class kv_cache {
     state_.lost.clear(id.slot);
     if constexpr (state::names_content) state_.names.clear(id.slot);
     state_.tracker.track(id, tokens).value();
-    state_.order.insert(state_.view(), id.slot).value();
+    state_.begin_to_order(id.slot);
     return id;
   }
 
@@ -302,15 +302,15 @@ class kv_cache {
   /// @error `stale`
   result<void> set_rank(sequence_id id, std::int64_t rank) noexcept {
     if (!state_.is_live(id)) return errc::stale;
-    state_.order.erase(id.slot).value();
+    state_.cease_to_order(id.slot);
     state_.sequences[id.slot].order.value = rank;
-    state_.order.insert(state_.view(), id.slot).value();
+    state_.begin_to_order(id.slot);
     return {};
   }
 
   /// @brief How much time a sequence has, in any unit of the engine's: what the order `most_slack` goes by. 0 at first.
-  /// (Within a cache an order of the engine's own goes by rank, blocks, parked state and this: the cache does not ask
-  /// it again when something else changes.)
+  /// (Within a cache an order of the engine's own goes by rank, blocks, parked state, tokens and this: it is asked
+  /// again whenever one of them changes.)
   /// @error `stale`
   result<void> set_slack(sequence_id id, std::int64_t slack) noexcept {
     if (!state_.is_live(id)) return errc::stale;
@@ -766,7 +766,7 @@ class kv_cache {
     state_.tracker.fork(parent, id, end).value();
     state_.steps.fork(parent.slot, id.slot);
     if (state_.tracker.knows_gaps()) state_.steps.pass_over(id.slot, end);
-    state_.order.insert(state_.view(), id.slot).value();
+    state_.begin_to_order(id.slot);
     return id;
   }
   result<void> end(sequence_id id) noexcept {
@@ -774,7 +774,7 @@ class kv_cache {
     state_.drop_blocks(id.slot, 0, state_.filled_blocks(id));
     state_.promises.end(state_.sequences[id.slot]);
     state_.end_sharing(state_.sequences[id.slot]);
-    state_.order.erase(id.slot).value();
+    state_.cease_to_order(id.slot);
     state_.tracker.forget(id).value();
     state_.steps.leave(id.slot);
     state_.sequences.close(id.slot);

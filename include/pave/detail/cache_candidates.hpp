@@ -12,6 +12,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 namespace pave {
 inline namespace v0 {
@@ -71,6 +72,37 @@ class cache_candidates {
   const Tracker& tracker_;
   const sequence_table<id_type>& sequences_;
   token_count tokens_per_block_;
+};
+
+/// The same for a victim order, which is kept: only what changes where the cache asks the order again. Whether a block
+/// comes free depends on others, too.
+template <class Candidates>
+class candidates_to_order {
+ public:
+  explicit candidates_to_order(const Candidates& all) noexcept : all_(all) {}
+
+  [[nodiscard]] std::size_t size() const noexcept { return all_.size(); }
+  [[nodiscard]] sequence_id key(std::size_t i) const noexcept { return all_.key(i); }
+  [[nodiscard]] pave::rank rank(std::size_t i) const noexcept { return all_.rank(i); }
+  [[nodiscard]] bool parked(std::size_t i) const noexcept { return all_.parked(i); }
+  [[nodiscard]] block_count blocks(std::size_t i) const noexcept { return all_.blocks(i); }
+  [[nodiscard]] token_count tokens_per_block() const noexcept { return all_.tokens_per_block(); }
+  [[nodiscard]] token_count tokens(std::size_t i) const noexcept { return all_.tokens(i); }
+  [[nodiscard]] block_count missing(std::size_t i, block_count first, block_count last) const noexcept {
+    return all_.missing(i, first, last);
+  }
+  [[nodiscard]] std::int64_t slack(std::size_t i) const noexcept { return all_.slack(i); }
+  template <class Asks = void>
+  [[nodiscard]] block_count reclaimable(std::size_t /*i*/, block_count /*first*/, block_count /*last*/) const noexcept {
+    static_assert(
+        !std::is_void_v<Asks>,
+        "pave: within a kv_cache a victim_order goes by rank, blocks, parked, tokens, missing and slack: what "
+        "is reclaimable changes with others, and the cache does not ask the order again then");
+    return 0;
+  }
+
+ private:
+  const Candidates& all_;
 };
 
 /// The same where sequences share blocks with each other: such a block comes free with the last of its holders, and

@@ -90,8 +90,16 @@ struct cache_state {
   [[nodiscard]] sequence_id most_important_waiting() const noexcept {
     return sequences.id(*order.most_important_parked());
   }
-  /// A sequence holds more or fewer blocks, or began or ceased to wait.
-  void note_change(std::uint32_t slot) noexcept { order.refresh(view(), slot).value(); }
+  /// A sequence holds more or fewer blocks or tokens, has more or less time, or began or ceased to wait.
+  void note_change(std::uint32_t slot) noexcept {
+    const candidates all = view();
+    order.refresh(candidates_to_order<candidates>(all), slot).value();
+  }
+  void begin_to_order(std::uint32_t slot) noexcept {
+    const candidates all = view();
+    order.insert(candidates_to_order<candidates>(all), slot).value();
+  }
+  void cease_to_order(std::uint32_t slot) noexcept { order.erase(slot).value(); }
 
   // --- content that is found again ---
 
@@ -205,6 +213,7 @@ struct cache_state {
   token_range schedule(sequence_id id, token_count tokens) noexcept {
     const token_range scheduled = tracker.schedule(id, tokens).value();
     if (!scheduled.empty()) enlist(id.slot, scheduled);
+    if constexpr (!orders_without_tokens_v<Order>) note_change(id.slot);
     return scheduled;
   }
   void enlist(std::uint32_t slot, token_range tokens) noexcept {

@@ -31,6 +31,9 @@ inline constexpr bool wants_cheapest_plan_v = is_detected_as_v<std::true_type, v
 ///
 /// It orders the candidates that may be cut. Whether one may be cut is not its to say: only less important ones than
 /// the requester are asked, and parked ones before running ones.
+/// A `kv_cache` keeps the order, and asks it again when something changes of a sequence that it can see there: rank,
+/// blocks, parked state, tokens, missing blocks, slack; an order that asks for what is reclaimable is refused. It must
+/// not go by anything outside of the view that changes.
 /// An order that goes by the price of each plan has no `before`, but `static constexpr bool cheapest_plan = true`: see
 /// `cheapest_restore`.
 template <class Policy, class View>
@@ -86,6 +89,13 @@ struct most_slack {
 struct cheapest_restore {
   static constexpr bool cheapest_plan = true;
 };
+
+namespace detail {
+/// Whether an order of stock has no eye for how many tokens there are.
+template <class Order>
+inline constexpr bool orders_without_tokens_v =
+    std::is_same_v<Order, least_important> || std::is_same_v<Order, largest> || std::is_same_v<Order, most_slack>;
+}  // namespace detail
 
 }  // namespace v0
 }  // namespace pave
