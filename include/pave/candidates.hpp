@@ -163,6 +163,22 @@ template <class View>
   }
 }
 
+/// Blocks of candidate `i` that are full of tokens, or would be where they are missing.
+template <class View>
+[[nodiscard]] constexpr block_count full_blocks(const View& view, std::size_t i) noexcept {
+  return view.tokens(i).value() / view.tokens_per_block().value();
+}
+
+/// How many blocks of a range are such ones.
+template <class Is>
+[[nodiscard]] constexpr block_count count_blocks(block_range range, const Is& is) noexcept {
+  block_count count = 0;
+  for (std::int64_t at = range.first.value(); at < range.last.value(); ++at) {
+    if (is(at)) count += 1;
+  }
+  return count;
+}
+
 }  // namespace detail
 
 /// @brief A range of one sequence's logical blocks to give up.
@@ -197,7 +213,8 @@ class basic_cut_list {
 using cut_list = basic_cut_list<sequence_id>;
 
 /// @brief Candidates over rows of 32-bit block ids, as engines hand them to kernels: `table[i * stride + logical]`. The
-/// row number is the key. A block comes free where `holders[block]` is 1.
+/// row number is the key. A block comes free where `holders[block]` is 1. For rows with gaps: see
+/// `gapped_table_candidates`.
 /// @tparam Rank with `<`; no two are equal
 template <class Rank = rank>
 class block_table_candidates {
@@ -207,6 +224,7 @@ class block_table_candidates {
     std::int32_t blocks = 0;  ///< how many ids of the row are held
     bool parked = false;
     std::int32_t tokens = (std::numeric_limits<std::int32_t>::max)();  ///< in these blocks; by default they are full
+    std::int32_t slack = 0;  ///< how much time it has, in any unit of the engine's: for `most_slack`
   };
 
   /// @param rows one for each candidate
@@ -231,13 +249,21 @@ class block_table_candidates {
   [[nodiscard]] constexpr token_count tokens(std::size_t i) const noexcept {
     return detail::smaller<token_count>(rows_[i].tokens, rows_[i].blocks * tokens_per_block_.value());
   }
+  [[nodiscard]] constexpr std::int32_t slack(std::size_t i) const noexcept { return rows_[i].slack; }
   [[nodiscard]] constexpr block_count reclaimable(std::size_t i, block_count first, block_count last) const noexcept {
     block_count count = 0;
     for (std::int64_t at = first.value(); at < last.value(); ++at) {
-      const std::int32_t block = table_[i * stride_ + static_cast<std::size_t>(at)];
-      if (holders_[static_cast<std::size_t>(block)] == 1) count += 1;
+      if (comes_free(id(i, at))) count += 1;
     }
     return count;
+  }
+
+ protected:
+  [[nodiscard]] constexpr std::int32_t id(std::size_t i, std::int64_t at) const noexcept {
+    return table_[i * stride_ + static_cast<std::size_t>(at)];
+  }
+  [[nodiscard]] constexpr bool comes_free(std::int32_t block) const noexcept {
+    return holders_[static_cast<std::size_t>(block)] == 1;
   }
 
  private:
@@ -249,7 +275,27 @@ class block_table_candidates {
 };
 static_assert(is_candidate_view_v<block_table_candidates<>>);
 
-/// @brief Candidates over lists of pointers to the engine's own block objects. The row number is the key.
+/// @brief The same over rows that have −1 where a cut from the inside left a gap: nothing comes free there, and it is
+/// `missing`. The last id of a row is one that is held. Plans take longer: each looks for gaps.
+template <class Rank = rank>
+class gapped_table_candidates : public block_table_candidates<Rank> {
+ public:
+  using block_table_candidates<Rank>::block_table_candidates;
+
+  [[nodiscard]] constexpr block_count reclaimable(std::size_t i, block_count first, block_count last) const noexcept {
+    return detail::count_blocks({first, last}, [&](std::int64_t at) noexcept {
+      return this->id(i, at) >= 0 && this->comes_free(this->id(i, at));
+    });
+  }
+  [[nodiscard]] constexpr block_count missing(std::size_t i, block_count first, block_count last) const noexcept {
+    return detail::count_blocks({first, detail::smaller(last, detail::full_blocks(*this, i))},
+                                [&](std::int64_t at) noexcept { return this->id(i, at) < 0; });
+  }
+};
+static_assert(is_candidate_view_v<gapped_table_candidates<>>);
+
+/// @brief Candidates over lists of pointers to the engine's own block objects. The row number is the key. For
+/// lists with gaps: see `gapped_list_candidates`.
 /// @tparam Block the engine's type
 /// @tparam Holders called with a `const Block&`, gives how many sequences, pins and caches hold it; 1 makes it
 ///   reclaimable
@@ -262,6 +308,7 @@ class block_list_candidates {
     span<Block* const> blocks;  ///< in logical order, none of them null
     bool parked = false;
     std::int32_t tokens = (std::numeric_limits<std::int32_t>::max)();  ///< in these blocks; by default they are full
+    std::int32_t slack = 0;  ///< how much time it has, in any unit of the engine's: for `most_slack`
   };
 
   /// @param rows one for each candidate
@@ -279,18 +326,43 @@ class block_list_candidates {
   [[nodiscard]] constexpr token_count tokens(std::size_t i) const noexcept {
     return detail::smaller<token_count>(rows_[i].tokens, blocks(i).value() * tokens_per_block_.value());
   }
+  [[nodiscard]] constexpr std::int32_t slack(std::size_t i) const noexcept { return rows_[i].slack; }
   [[nodiscard]] constexpr block_count reclaimable(std::size_t i, block_count first, block_count last) const noexcept {
     block_count count = 0;
     for (std::int64_t at = first.value(); at < last.value(); ++at) {
-      if (holders_(std::as_const(*rows_[i].blocks[static_cast<std::size_t>(at)])) == 1) count += 1;
+      if (comes_free(block(i, at))) count += 1;
     }
     return count;
   }
+
+ protected:
+  [[nodiscard]] constexpr const Block* block(std::size_t i, std::int64_t at) const noexcept {
+    return rows_[i].blocks[static_cast<std::size_t>(at)];
+  }
+  [[nodiscard]] constexpr bool comes_free(const Block* block) const noexcept { return holders_(*block) == 1; }
 
  private:
   span<const row> rows_;
   Holders holders_;
   token_count tokens_per_block_;
+};
+
+/// @brief The same over lists that have a null pointer where a cut from the inside left a gap: as
+/// `gapped_table_candidates`.
+template <class Block, class Holders, class Rank = rank>
+class gapped_list_candidates : public block_list_candidates<Block, Holders, Rank> {
+ public:
+  using block_list_candidates<Block, Holders, Rank>::block_list_candidates;
+
+  [[nodiscard]] constexpr block_count reclaimable(std::size_t i, block_count first, block_count last) const noexcept {
+    return detail::count_blocks({first, last}, [&](std::int64_t at) noexcept {
+      return this->block(i, at) != nullptr && this->comes_free(this->block(i, at));
+    });
+  }
+  [[nodiscard]] constexpr block_count missing(std::size_t i, block_count first, block_count last) const noexcept {
+    return detail::count_blocks({first, detail::smaller(last, detail::full_blocks(*this, i))},
+                                [&](std::int64_t at) noexcept { return this->block(i, at) == nullptr; });
+  }
 };
 
 }  // namespace v0
