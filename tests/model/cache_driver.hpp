@@ -129,6 +129,7 @@ class cache_driver {
   void set_hashes(pave::sequence_id id, std::int64_t first, const std::vector<std::uint64_t>& names) {
     if constexpr (Policies::prefix_index::finds) {
       std::vector<pave::block_hash> hashes;
+      hashes.reserve(names.size());
       for (const std::uint64_t name : names) hashes.push_back({name, 1});
       model_sequence* s = model.find(id);
       model_answer expected;
