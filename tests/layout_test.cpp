@@ -88,3 +88,41 @@ TEST_CASE("block_offset: the address of a block is exact in 64 bits", "[layout]"
   CHECK(pave::block_offset(last, std::int64_t{1} << 32).value() == std::int64_t{last} << 32);
   CHECK(pave::block_offset(1, std::int64_t{1} << 62).value() == std::int64_t{1} << 62);
 }
+
+TEST_CASE("slab_layout: blocks lie in slabs one after another, and what is left over is unused", "[layout]") {
+  const pave::slab_layout layout{100, 30};
+  CHECK(layout.blocks_per_slab().value() == 3);
+  const std::int64_t offsets[] = {0, 30, 60, 100, 130, 160, 200};
+  for (int block = 0; block < 7; ++block) CHECK(layout.offset(block).value() == offsets[block]);
+  const std::int64_t slabs[] = {0, 1, 1, 1, 2, 2, 2, 3};
+  for (int blocks = 0; blocks < 8; ++blocks) CHECK(layout.slabs_for(blocks).value() == slabs[blocks]);
+  CHECK(layout.slabs_for(most).value() == most / 3 + 1);
+}
+
+TEST_CASE("slab_layout: a block is at least a byte, and at most a slab", "[layout]") {
+  CHECK(pave::slab_layout{100, 100}.is_valid());
+  CHECK(pave::slab_layout{100, 1}.is_valid());
+  for (const std::int64_t bytes : {std::int64_t{0}, std::int64_t{-1}, std::int64_t{101}, most})
+    CHECK_FALSE(pave::slab_layout{100, bytes}.is_valid());
+  CHECK_FALSE(pave::slab_layout{}.is_valid());
+}
+
+TEST_CASE("slab_layout: the address of a block is exact in 64 bits", "[layout]") {
+  constexpr std::int64_t mebibyte = std::int64_t{1} << 20;
+  const pave::slab_layout even{2 * mebibyte, mebibyte / 16};  // 32 blocks
+  CHECK(even.offset(65535).value() == (std::int64_t{65535} << 16));
+  CHECK(even.offset(65536).value() == (std::int64_t{1} << 32));
+  CHECK(even.offset(65537).value() == (std::int64_t{1} << 32) + mebibyte / 16);
+  constexpr std::int32_t last = (std::numeric_limits<std::int32_t>::max)() - 1;
+  CHECK(even.offset(last).value() == std::int64_t{last} << 16);
+
+  const pave::slab_layout uneven{3 * mebibyte + 1, mebibyte};  // 3 blocks, and a byte
+  CHECK(uneven.offset(3 * 2048).value() == 2048 * (3 * mebibyte + 1));
+  CHECK(uneven.offset(3 * 2048 + 2).value() == 2048 * (3 * mebibyte + 1) + 2 * mebibyte);
+  CHECK(uneven.offset(last).value() == last / 3 * (3 * mebibyte + 1) + last % 3 * mebibyte);
+
+  const pave::slab_layout large{std::int64_t{1} << 40, std::int64_t{1} << 32};  // 256 blocks
+  CHECK(large.offset(255).value() == std::int64_t{255} << 32);
+  CHECK(large.offset(pave::basic_block_id<std::uint8_t>(254)).value() == std::int64_t{254} << 32);
+  CHECK(large.offset(pave::basic_block_id<std::int64_t>(std::int64_t{1} << 30)).value() == std::int64_t{1} << 62);
+}

@@ -55,6 +55,37 @@ template <class Integer>
   return std::int64_t{block.value()} * stride.value();
 }
 
+/// @brief How blocks of one size lie in a memory that is cut into equal slabs: block b is number b mod n of slab b / n,
+/// where a slab holds n of them. What a slab has left over behind its last block stays unused.
+struct slab_layout {
+  byte_count slab_bytes = 0;
+  byte_count block_bytes = 0;
+
+  /// @return whether a slab holds a block
+  [[nodiscard]] constexpr bool is_valid() const noexcept { return block_bytes >= 1 && block_bytes <= slab_bytes; }
+  /// @return blocks that a slab holds
+  /// @pre is_valid()
+  [[nodiscard]] constexpr block_count blocks_per_slab() const noexcept {
+    return slab_bytes.value() / block_bytes.value();
+  }
+  /// @return slabs that hold so many blocks: the quotient, rounded up
+  /// @pre is_valid(), blocks ≥ 0
+  [[nodiscard]] constexpr slab_count slabs_for(block_count blocks) const noexcept {
+    const std::int64_t each = blocks_per_slab().value();
+    return blocks.value() / each + (blocks.value() % each != 0 ? 1 : 0);
+  }
+  /// @return where a block begins, from the base of the memory, exact in 64 bits
+  /// @pre is_valid(), `block` is a block of the memory
+  template <class Integer>
+  [[nodiscard]] constexpr byte_count offset(basic_block_id<Integer> block) const noexcept {
+    const auto number = static_cast<std::int64_t>(block.value());
+    const std::int64_t each = blocks_per_slab().value();
+    return number / each * slab_bytes.value() + number % each * block_bytes.value();
+  }
+  /// @brief The same, for an integer that names a block.
+  [[nodiscard]] constexpr byte_count offset(block_id block) const noexcept { return offset<std::int32_t>(block); }
+};
+
 }  // namespace v0
 }  // namespace pave
 

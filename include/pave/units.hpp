@@ -77,6 +77,7 @@ constexpr Amount larger(Amount a, Amount b) noexcept {
 using block_count = detail::amount<struct block_tag>;
 using token_count = detail::amount<struct token_tag>;
 using byte_count = detail::amount<struct byte_tag>;
+using slab_count = detail::amount<struct slab_tag>;  ///< equal pieces of one memory: see `slab_source`
 
 /// @brief The name of one block of a pool, as wide as `Integer`: as an engine's block tables hold it. An integer that
 /// is no id (negative, or over `most`) becomes `basic_block_id{}`, which no pool holds.
