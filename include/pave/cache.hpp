@@ -170,6 +170,10 @@ class kv_cache {
                 "tracker_policies, and name the slot there");
   static_assert(is_deterministic_v<typename detail::pool_bundle_or_default<typename bundle::pool>::lock>,
                 "pave: a kv_cache takes no pool whose lock is per_thread: one thread at a time calls it");
+  static_assert(
+      !shares_memory_v<typename detail::pool_bundle_or_default<typename bundle::pool>::free_list>,
+      "pave: a kv_cache takes no pool that shares its memory with others, as from_slabs does: they could take "
+      "what it promised");
 
   /// @brief Makes an empty cache. No other call takes memory, but for `resize`.
   /// @param planner, gate where their policies have a state

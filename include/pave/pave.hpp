@@ -14,6 +14,7 @@
 // before it here:
 //
 //   config  units  span  result  layout      words
+//   slab_source                              one memory for pools of different block sizes, by policy from_slabs
 //   candidates  policy/*                     what can be exchanged
 //   pool ─▶ planner ─▶ tracker ─▶ cache      what does the work
 //   block_hash  prefix_index                 for the cache, where sequences begin with the same tokens
@@ -31,9 +32,11 @@
 #include <pave/groups.hpp>
 #include <pave/layout.hpp>
 #include <pave/planner.hpp>
+#include <pave/policy/from_slabs.hpp>
 #include <pave/pool.hpp>
 #include <pave/prefix_index.hpp>
 #include <pave/result.hpp>
+#include <pave/slab_source.hpp>
 #include <pave/span.hpp>
 #include <pave/tracker.hpp>
 #include <pave/units.hpp>

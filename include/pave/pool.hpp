@@ -56,7 +56,7 @@ using pool_bundle_or_default = std::conditional_t<is_whole_pool_bundle<Policies>
 }  // namespace detail
 
 struct pool_options {
-  block_count blocks;           ///< capacity, at least 1
+  block_count blocks;           ///< capacity, at least 1; or 0, for all that there are in a memory that pools share
   block_count first_block = 0;  ///< the ids are first_block … first_block + blocks − 1: 1 where block 0 means "none"
   std::size_t pinned_blocks = 256;  ///< that pins name at the same time, at most 2^32 − 1; 16 bytes each
   std::size_t threads = 16;         ///< most `local()` handles at the same time, 1 … 64; only `per_thread` has them
@@ -95,30 +95,34 @@ class block_pool : detail::pool_contracts<detail::pool_bundle_or_default<Policie
   static constexpr bool can_share = can_share_v<sharing_type>;
   /// @brief Whether a released block can be on its way for a while.
   static constexpr bool delays = detail::fence_delays_v<fence_type>;
+  /// @brief Whether the pool shares its memory with others: `available` and `capacity` then fall as they take of it,
+  /// and rise as they give back.
+  static constexpr bool shares_memory = shares_memory_v<free_list_type>;
 
   /// @brief Makes a pool, all of it available. No other call takes memory, but for `resize`.
   /// @param instances policies that have a state, in any order; an observer is watched by reference, and outlives the
   ///   pool
   /// @error `invalid_argument`: fewer than 1 block, a negative first one, more than an id can name, or more than 2^32 −
-  /// 1
-  ///   pinned ones
+  ///   1 pinned ones; where the free list shares a memory: another number of blocks than 0 or all, or another first one
+  ///   than 0
   /// @error `out_of_memory`
   /// @complexity linear in the ids
   template <class... Instances>
   [[nodiscard]] static result<block_pool> create(const pool_options& options, Instances&&... instances) noexcept {
-    if (options.blocks < 1 || options.first_block < 0 || options.first_block > most_ids() ||
-        options.blocks > most_ids() - options.first_block || options.pinned_blocks > detail::pin_table::most) {
-      return errc::invalid_argument;
-    }
     block_pool pool;
     (pool.use(std::forward<Instances>(instances)), ...);
-    const block_count end = options.first_block + options.blocks;
+    const block_count blocks = pool.blocks_asked(options);
+    if (blocks < 1 || options.first_block < 0 || options.first_block > most_ids() ||
+        blocks > most_ids() - options.first_block || options.pinned_blocks > detail::pin_table::most) {
+      return errc::invalid_argument;
+    }
+    const block_count end = options.first_block + blocks;
     if (!pool.reserve(end) || !pool.pins_.reserve(options.pinned_blocks)) return errc::out_of_memory;
-    pool.free_.add(options.first_block.value(), end.value());
+    if constexpr (!shares_memory) pool.free_.add(options.first_block.value(), end.value());
     pool.first_ = options.first_block;
     pool.end_ = static_cast<std::size_t>(end.value());
     pool.ids_ = pool.end_.get();
-    pool.capacity_ = options.blocks;
+    pool.capacity_ = blocks;
     return pool;
   }
 
@@ -133,10 +137,11 @@ class block_pool : detail::pool_contracts<detail::pool_bundle_or_default<Policie
     constexpr std::int64_t largest = (std::numeric_limits<std::int32_t>::max)() - 1;
     return (std::min)(id_type::most, largest) + 1;
   }
-  /// @return blocks in all; while the pool shrinks, those that still have to leave among them
+  /// @return blocks in all; while the pool shrinks, those that still have to leave among them. Of a memory that pools
+  ///   share: without those that are in what other pools have
   [[nodiscard]] block_count capacity() const noexcept {
     const scope locked(lock_);
-    return capacity_.get();
+    return capacity_now();
   }
   /// @return blocks that `allocate` can give now
   [[nodiscard]] block_count available() const noexcept {
@@ -204,7 +209,8 @@ class block_pool : detail::pool_contracts<detail::pool_bundle_or_default<Policie
   /// @brief Gives `out.size()` blocks, each with one holder, or none.
   /// @param out [out] the ids
   /// @error `shortage`, with the missing blocks
-  /// @error `never_fits`, with the blocks beyond the capacity. `out` is then untouched
+  /// @error `never_fits`, with the blocks beyond the capacity, which counts all of a memory that pools share. `out` is
+  ///   then untouched
   /// @complexity linear in the blocks given
   result<void> allocate(span<id_type> out) noexcept {
     const scope locked(lock_);
@@ -437,27 +443,35 @@ class block_pool : detail::pool_contracts<detail::pool_bundle_or_default<Policie
   /// @error `invalid_argument`: no blocks, or more than an id can name
   /// @error `out_of_memory`: nothing changed
   /// @complexity linear in the ids
+  template <class FreeList = free_list_type>
   result<void> resize(block_count blocks) noexcept {
-    const scope locked(lock_);
-    if (blocks < 1 || blocks > most_ids() - first_.get()) return errc::invalid_argument;
-    const block_count wanted = first_.get() + blocks;
-    if (!reserve(wanted)) return errc::out_of_memory;
-    const auto end = static_cast<std::size_t>(wanted.value());
-    const block_count available_before = free_.size();
-    for (std::size_t i = end_.get(); i < end; ++i) {
-      const std::size_t first = i;
-      while (i < end && !(i < ids_.get() && is_here(i))) ++i;
-      if (first < i) free_.add(first, i);
+    static_assert(!shares_memory_v<FreeList>,
+                  "pave: a pool that shares its memory with others, as from_slabs does, has all blocks of that memory: "
+                  "it cannot be resized");
+    if constexpr (shares_memory_v<FreeList>) {
+      return errc::invalid_argument;
+    } else {
+      const scope locked(lock_);
+      if (blocks < 1 || blocks > most_ids() - first_.get()) return errc::invalid_argument;
+      const block_count wanted = first_.get() + blocks;
+      if (!reserve(wanted)) return errc::out_of_memory;
+      const auto end = static_cast<std::size_t>(wanted.value());
+      const block_count available_before = free_.size();
+      for (std::size_t i = end_.get(); i < end; ++i) {
+        const std::size_t first = i;
+        while (i < end && !(i < ids_.get() && is_here(i))) ++i;
+        if (first < i) free_.add(first, i);
+      }
+      for (std::size_t i = end; i < end_.get(); ++i) {
+        if (!is_here(i)) retention_.lose(i);
+      }
+      if (end < end_.get()) free_.withdraw(end);
+      end_ = end;
+      ids_ = (std::max)(ids_.get(), end);
+      capacity_.get() += free_.size() - available_before;
+      observer_.notice({event_kind::resized, blocks, {}});
+      return {};
     }
-    for (std::size_t i = end; i < end_.get(); ++i) {
-      if (!is_here(i)) retention_.lose(i);
-    }
-    if (end < end_.get()) free_.withdraw(end);
-    end_ = end;
-    ids_ = (std::max)(ids_.get(), end);
-    capacity_.get() += free_.size() - available_before;
-    observer_.notice({event_kind::resized, blocks, {}});
-    return {};
   }
 
   // --- is all well? ---
@@ -495,12 +509,17 @@ class block_pool : detail::pool_contracts<detail::pool_bundle_or_default<Policie
     constexpr bool is_lock = std::is_same_v<type, lock_type>;
     static_assert(!is_lock, "pave: a pool makes its lock itself: create takes no instance of it");
     static_assert(is_policy || is_lock, "pave: a pool's create takes instances of that pool's own policies");
+    constexpr bool can_have = std::is_same_v<type, observer_type> || std::is_assignable_v<type&, Instance>;
+    static_assert(can_have,
+                  "pave: a policy that cannot be copied goes into its pool: give create a temporary, or move");
     if constexpr (std::is_same_v<type, observer_type>) {
       constexpr bool is_const = std::is_const_v<std::remove_reference_t<Instance>>;
       static_assert(std::is_lvalue_reference_v<Instance>,
                     "pave: an observer is watched by reference, and outlives the pool: create cannot take a temporary");
       static_assert(!is_const, "pave: an observer changes by what it is told: create cannot take a const one");
       if constexpr (!is_const) observer_.watch_by(instance);
+    } else if constexpr (!can_have) {
+      return;
     } else if constexpr (std::is_same_v<type, free_list_type>) {
       free_ = std::forward<Instance>(instance);
     } else if constexpr (std::is_same_v<type, sharing_type>) {
@@ -524,14 +543,29 @@ class block_pool : detail::pool_contracts<detail::pool_bundle_or_default<Policie
         detail::audit_holders(pins_, tables, scratch.first(ids_.get()), first_.get(), broken, say,
                               [this](std::size_t block) noexcept { return sharing_.holders(block); });
     const block_count counted_blocks = free_.size() + fence_.fenced() + distinct;
-    if (counted_blocks != capacity_.get()) {
+    if (counted_blocks != capacity_now()) {
       broken += 1;
-      say(finding{finding_kind::counts_differ, -1, counted_blocks.value(), capacity_.get().value()});
+      say(finding{finding_kind::counts_differ, -1, counted_blocks.value(), capacity_now().value()});
     }
     return broken;
   }
 
-  [[nodiscard]] block_count held_now() const noexcept { return capacity_.get() - free_.size() - fence_.fenced(); }
+  [[nodiscard]] block_count blocks_asked(const pool_options& options) const noexcept {
+    if constexpr (shares_memory) {
+      const bool are_all = options.first_block == 0 && (options.blocks == 0 || options.blocks == free_.blocks());
+      return are_all ? free_.blocks() : 0;
+    } else {
+      return options.blocks;
+    }
+  }
+  [[nodiscard]] block_count capacity_now() const noexcept {
+    if constexpr (shares_memory) {
+      return capacity_.get() - free_.elsewhere();
+    } else {
+      return capacity_.get();
+    }
+  }
+  [[nodiscard]] block_count held_now() const noexcept { return capacity_now() - free_.size() - fence_.fenced(); }
   [[nodiscard]] block_count wanted_capacity() const noexcept { return block_count(end_.get()) - first_.get(); }
   [[nodiscard]] bool in_range(id_type block) const noexcept { return block.index() < ids_.get(); }
   [[nodiscard]] bool is_held(id_type block) const noexcept {

@@ -21,6 +21,11 @@ struct keeping_pool : pave::pool_policies {
 struct packed_pool : pave::pool_policies {
   using free_list = pave::lowest_first;
 };
+struct slab_pool : pave::pool_policies {
+  using id = pave::basic_block_id<std::int64_t>;
+  using free_list = pave::from_slabs;
+  using fence = pave::after_step;
+};
 struct locked_pool : pave::pool_policies {
   using lock = pave::mutex;
 };
@@ -70,6 +75,7 @@ template class pave::block_pool<>;
 template class pave::block_pool<keeping_pool>;
 template class pave::block_pool<packed_pool>;
 template class pave::block_pool<locked_pool>;
+template class pave::block_pool<slab_pool>;
 template class pave::block_pool<per_thread_pool>;
 template class pave::eviction_planner<>;
 template class pave::eviction_planner<baseline_planner>;
@@ -277,6 +283,25 @@ bool waits_for_transfer_and_step() {
   return holds(pave::as_integers(pave::span<const pool_type::id_type>(blocks))[2] == 2, "ids are integers") && good;
 }
 
+/// Two pools of one memory: a slab that one lets go is the other's.
+bool shares_slabs() {
+  auto source = pave::slab_source::create(2, 96).value();
+  auto small = pave::block_pool<slab_pool>::create({}, pave::from_slabs(source, 32)).value();
+  auto large = pave::block_pool<slab_pool>::create({}, pave::from_slabs(source, 96)).value();
+  std::array<pave::basic_block_id<std::int64_t>, 4> four;
+  std::array<pave::basic_block_id<std::int64_t>, 2> two;
+  const pave::slab_request both[] = {{32, small.available(), 3}, {96, large.available(), 1}};
+  bool good = holds(source.fits(both), "three of the small ones fit with a large one");
+  small.allocate(four).value();
+  good = holds(large.allocate(two).code() == pave::errc::shortage, "a slab of another pool is not there") && good;
+  small.release(four, 2).value();
+  good = holds(large.available() == 0 && large.capacity() == 0, "nor one that a step may still use") && good;
+  small.complete_through(2);
+  good = holds(large.allocate(two).has_value(), "and then it is") && good;
+  const pave::slab_layout layout = source.layout(96);
+  return holds(layout.offset(two[0]) + layout.offset(two[1]) == 96, "one lies behind the other") && good;
+}
+
 }  // namespace
 
 int main() {
@@ -285,6 +310,7 @@ int main() {
   good = cuts_and_restores<keeping_policies>(1) && good;
   good = revives() && good;
   good = gives_runs() && good;
+  good = shares_slabs() && good;
   good = plans_over_tables() && good;
   good = plans_over_groups() && good;
   good = waits_for_transfer_and_step() && good;

@@ -37,11 +37,11 @@ struct pool_contracts {
   static_assert(is_block_id_v<id_type>, "pave: a pool's id is a basic_block_id of some integer");
   static_assert(is_detected_as_v<bool, free_list_reserve, free_list_type>,
                 "pave: a free_list policy needs `bool reserve(block_count ids)`");
-  static_assert(is_detected_v<free_list_add, free_list_type>,
+  static_assert(shares_memory_v<free_list_type> || is_detected_v<free_list_add, free_list_type>,
                 "pave: a free_list policy needs `void add(block_id first, block_id last)`");
   static_assert(is_detected_v<free_list_take, free_list_type, id_type>,
                 "pave: a free_list policy needs `void take(span<Id> out)`, of the pool's ids");
-  static_assert(is_detected_v<free_list_withdraw, free_list_type>,
+  static_assert(shares_memory_v<free_list_type> || is_detected_v<free_list_withdraw, free_list_type>,
                 "pave: a free_list policy needs `void withdraw(block_id first)`");
   static_assert(is_detected_v<free_list_put, free_list_type>,
                 "pave: a free_list policy needs `void put(block_id block, content left)`");
@@ -96,7 +96,14 @@ struct pool_contracts {
   static_assert(is_detected_v<lock_unlock, lock_type>, "pave: a lock policy needs `void unlock()`");
   static_assert(std::is_nothrow_move_constructible_v<lock_type> && std::is_nothrow_move_assignable_v<lock_type>,
                 "pave: a lock policy has to be movable while it is unlocked");
-  static_assert(!keeps_content_v<retention_type> || can_revive_v<free_list_type>,
+  static_assert(
+      !shares_memory_v<free_list_type> || std::is_same_v<lock_type, unlocked>,
+      "pave: pools that share a memory are used by one thread at a time: a free_list such as from_slabs needs "
+      "the lock unlocked");
+  static_assert(!shares_memory_v<free_list_type> || !keeps_content_v<retention_type>,
+                "pave: a pool that shares its memory keeps no content in free blocks, which other pools write into: a "
+                "free_list such as from_slabs needs the retention forget");
+  static_assert(!keeps_content_v<retention_type> || shares_memory_v<free_list_type> || can_revive_v<free_list_type>,
                 "pave: a retention that keeps content needs a free_list that can revive a block: name "
                 "least_recently_released, or give yours `bool remove(block_id)` and `void undo_remove(block_id)`");
   static_assert(is_observer_v<observer_type>, "pave: an observer policy needs `void notice(const event& what)`");

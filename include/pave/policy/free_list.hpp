@@ -42,6 +42,10 @@ using free_list_withdraw = decltype(std::declval<Policy&>().withdraw(block_id{})
 template <class Policy>
 using free_list_size = decltype(std::declval<const Policy&>().size());
 template <class Policy>
+using free_list_blocks = decltype(std::declval<const Policy&>().blocks());
+template <class Policy>
+using free_list_elsewhere = decltype(std::declval<const Policy&>().elsewhere());
+template <class Policy>
 using free_list_remove = decltype(std::declval<Policy&>().remove(block_id{}));
 template <class Policy, class Id>
 using free_list_take_runs = decltype(std::declval<Policy&>().take_runs(span<Id>{}));
@@ -50,6 +54,18 @@ using free_list_longest_run = decltype(std::declval<const Policy&>().longest_run
 template <class Policy>
 using free_list_undo_remove = decltype(std::declval<Policy&>().undo_remove(block_id{}));
 }  // namespace detail
+
+/// @brief Whether a free list takes its blocks from a memory that other pools use, too, as `from_slabs` does. It has
+/// two members in place of `add` and `withdraw`:
+/// - `block_count blocks() const`: how many there are in all: the pool's ids are 0 … blocks − 1, and the pool cannot be
+///   resized; 0 where it has no memory
+/// - `block_count elsewhere() const`: how many of these are in what other pools have taken, and neither free nor held
+///   here
+template <class Policy>
+inline constexpr bool shares_memory_v = detail::all({
+    detail::is_detected_as_v<block_count, detail::free_list_blocks, Policy>,
+    detail::is_detected_as_v<block_count, detail::free_list_elsewhere, Policy>,
+});
 
 /// @brief The contract of a free list. As for every policy of a pool, no member throws, and one that is moved from
 /// holds nothing. Whatever type the ids of a pool have, a policy gets one as a `block_id`; only `take` writes the
@@ -66,10 +82,10 @@ using free_list_undo_remove = decltype(std::declval<Policy&>().undo_remove(block
 template <class Policy, class Id = block_id>
 inline constexpr bool is_free_list_v = detail::all({
     detail::is_detected_as_v<bool, detail::free_list_reserve, Policy>,
-    detail::is_detected_v<detail::free_list_add, Policy>,
+    shares_memory_v<Policy> || detail::is_detected_v<detail::free_list_add, Policy>,
     detail::is_detected_v<detail::free_list_take, Policy, Id>,
     detail::is_detected_v<detail::free_list_put, Policy>,
-    detail::is_detected_v<detail::free_list_withdraw, Policy>,
+    shares_memory_v<Policy> || detail::is_detected_v<detail::free_list_withdraw, Policy>,
     detail::is_detected_as_v<block_count, detail::free_list_size, Policy>,
 });
 
