@@ -8,7 +8,9 @@
 #include "support/scrambled_pool.hpp"
 #include "support/thread_benchmarks.hpp"
 
+#include <pave/policy/from_slabs.hpp>
 #include <pave/pool.hpp>
+#include <pave/slab_source.hpp>
 #include <pave/span.hpp>
 
 #include <benchmark/benchmark.h>
@@ -40,6 +42,26 @@ struct after_step_policies : pave::pool_policies {
 };
 struct mutex_policies : pave::pool_policies {
   using lock = pave::mutex;
+};
+struct slab_policies : pave::pool_policies {
+  using free_list = pave::from_slabs;
+};
+
+/// A pool of blocks in slabs of 64, with all of the memory to itself.
+class pool_of_slabs {
+ public:
+  using handle = pave::block_id;
+
+  explicit pool_of_slabs(std::size_t blocks)
+      : source_(pave::slab_source::create(blocks / 64, 64).value()),
+        pool_(pave::block_pool<slab_policies>::create({}, pave::from_slabs(source_, 1)).value()) {}
+
+  bool allocate(pave::span<handle> out) noexcept { return pool_.allocate(out).has_value(); }
+  bool release(pave::span<handle> blocks) noexcept { return pool_.release(blocks).has_value(); }
+
+ private:
+  pave::slab_source source_;
+  pave::block_pool<slab_policies> pool_;
 };
 
 /// The pool that is being measured. Repetitions of one benchmark, and its batches, go on with the same one: at 2^24
@@ -132,6 +154,7 @@ int main(int argc, char** argv) {
     table.add<bench::pave_pool<queue_policies>>("block_pool+least_recently_released", blocks);
     table.add<bench::pave_pool<keep_policies>>("block_pool+keep", blocks);
     table.add<bench::pave_pool<lowest_policies>>("block_pool+lowest_first", blocks);
+    table.add<pool_of_slabs>("block_pool+from_slabs", blocks);
     table.add<bench::pave_pool<exclusive_policies>>("block_pool+exclusive", blocks);
     table.add<bench::pave_pool<after_step_policies>>("block_pool+after_step", blocks);
     table.add<bench::pave_pool<mutex_policies>>("block_pool+mutex", blocks);

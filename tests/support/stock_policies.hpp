@@ -48,6 +48,7 @@ struct sharing {
   static constexpr std::uint32_t most_sequences = MostSequences, most_pins = MostPins;
 };
 
+/// Those of a pool that has its memory to itself; `from_slabs` has a model of its own (slab_model_test.cpp).
 using stock_free_lists = types<free_list<pave::last_released, free_order::last_released>,
                                free_list<pave::least_recently_released, free_order::longest_released>,
                                free_list<pave::lowest_first, free_order::lowest>>;
