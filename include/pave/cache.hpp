@@ -168,6 +168,9 @@ class kv_cache {
   static_assert(!detail::names_a_slot_v<bundle> || detail::is_its_own_part_v<bundle>,
                 "pave: a slot belongs in the bundle of its part: derive from pool_policies, planner_policies or "
                 "tracker_policies, and name the slot there");
+  static_assert(!detail::has_ignored_slots_v<bundle>,
+                "pave: a bundle names a slot of another part, and nothing reads it there: name it in a bundle of its "
+                "part, derived from pool_policies, planner_policies or tracker_policies");
   static_assert(is_deterministic_v<typename detail::pool_bundle_or_default<typename bundle::pool>::lock>,
                 "pave: a kv_cache takes no pool whose lock is per_thread: one thread at a time calls it");
   static_assert(
@@ -176,7 +179,9 @@ class kv_cache {
       "what it promised");
 
   /// @brief Makes an empty cache. No other call takes memory, but for `resize`.
-  /// @param planner, gate where their policies have a state
+  /// @param planner where its policies have a state: `planner_type(demand, order, shape, cost)`, of which the last ones
+  ///   may be left out
+  /// @param gate where it has a state
   /// @param of_pool instances for `block_pool::create`: an observer, which is watched by reference, and others
   /// @error `invalid_argument`: an option out of its range
   /// @error `out_of_memory`
@@ -226,8 +231,18 @@ class kv_cache {
   [[nodiscard]] static result<kv_cache> create(const kv_cache_options& options,
                                                PoolInstance&& of_pool,
                                                PoolInstances&&... others) noexcept {
-    return create(options, planner_type{}, typename tracker_type::resume_gate_type{},
-                  std::forward<PoolInstance>(of_pool), std::forward<PoolInstances>(others)...);
+    constexpr bool is_of_planner = planner_type::template has_policy<std::decay_t<PoolInstance>>;
+    constexpr bool is_gate = std::is_same_v<std::decay_t<PoolInstance>, typename tracker_type::resume_gate_type>;
+    static_assert(!is_of_planner,
+                  "pave: a kv_cache's create takes a planner, not its policies: give it "
+                  "`kv_cache<Policies>::planner_type(demand, order, shape, cost)` before the instances for the pool");
+    static_assert(!is_gate,
+                  "pave: a kv_cache's create takes a resume_gate behind the planner: `create(options, planner, gate)`");
+    if constexpr (is_of_planner || is_gate)
+      return errc::invalid_argument;
+    else
+      return create(options, planner_type{}, typename tracker_type::resume_gate_type{},
+                    std::forward<PoolInstance>(of_pool), std::forward<PoolInstances>(others)...);
   }
   [[nodiscard]] static result<kv_cache> create(const kv_cache_options& options,
                                                planner_type planner = {},
@@ -696,8 +711,8 @@ class kv_cache {
   [[nodiscard]] const pool_type& pool() const noexcept { return state_.pool; }
 
  private:
-  using state = detail::cache_state<pool_type, tracker_type, detail::victim_order_of<planner_type>, prefix_index_type>;
   using plans = detail::cache_plans<pool_type, planner_type, tracker_type, prefix_index_type>;
+  using state = typename plans::state;
   using row = typename state::row;
 
   /// The sum of two token counts that are not negative; the largest count where it would overflow.

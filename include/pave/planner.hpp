@@ -40,8 +40,13 @@ constexpr bool is_whole_planner_bundle() noexcept {
   static_assert(has_planner_slots_v<Policies>,
                 "pave: an eviction_planner takes a bundle of its policies: derive from planner_policies, and name in "
                 "it what is to change");
+  static_assert(names_whole_parts_v<Policies> || !has_planner_slots_v<Policies>,
+                "pave: a bundle names a slot of another part, and nothing reads it there: name it in a bundle of its "
+                "part, derived from pool_policies, planner_policies or tracker_policies");
   return has_planner_slots_v<Policies>;
 }
+template <class Requester, class Rank>
+using index_outranked = decltype(std::declval<const Requester&>() < std::declval<const Rank&>());
 template <class Policies>
 using planner_bundle_or_default = std::conditional_t<is_whole_planner_bundle<Policies>(), Policies, planner_policies>;
 }  // namespace detail
@@ -89,6 +94,11 @@ class eviction_planner {
   using victim_order = typename bundle::victim_order;
   /// Whether it asks victim after victim, in an order that a `victim_index` can keep.
   static constexpr bool orders_victims = !detail::wants_cheapest_plan_v<victim_order>;
+  /// Whether it has a policy of this type, so that its constructor takes an instance.
+  template <class Policy>
+  static constexpr bool has_policy =
+      std::is_same_v<Policy, demand_type> || std::is_same_v<Policy, victim_order> ||
+      std::is_same_v<Policy, cut_shape_type> || std::is_same_v<Policy, restore_cost_type>;
   static constexpr bool spares_requester = demand_type::spares_requester;
   static constexpr bool keeps_prefix = demand_type::whole_victims || cut_shape_type::keeps_prefix;
 
@@ -156,15 +166,24 @@ class eviction_planner {
   /// @param index of the candidates of `view`, with this planner's victim order
   /// @complexity O(cuts + log candidates) where the order goes by rank, O(cuts · log candidates) at most, and what the
   ///   cut shape takes for each victim; no memory is taken
-  template <class View, class Rank, class Key>
+  template <class View, class Rank, class Order, class Requester, class Key>
   [[nodiscard]] result<plan> operator()(const View& view,
-                                        const victim_index<Rank, victim_order>& index,
-                                        const Rank& requester,
+                                        const victim_index<Rank, Order>& index,
+                                        const Requester& requester,
                                         block_count shortage,
                                         victims from,
                                         basic_cut_list<Key>& cuts) const noexcept {
     check_contracts<View>();
-    if constexpr (keeps_contracts<View>()) {
+    static_assert(
+        orders_victims,
+        "pave: a planner with cheapest_restore has no order that an index could keep: plan without the index");
+    constexpr bool has_order = std::is_same_v<Order, victim_order>;
+    static_assert(has_order || !orders_victims,
+                  "pave: a planner takes an index of its own victim_order: name the planner's as the Order of "
+                  "victim_index");
+    constexpr bool has_rank = detail::is_detected_as_v<bool, detail::index_outranked, Requester, Rank>;
+    static_assert(has_rank, "pave: a requester's rank needs a `<` with the ranks of the victim_index");
+    if constexpr (keeps_contracts<View>() && has_order && has_rank) {
       return make_plan(view, shortage, from, cuts, [&](auto& drawn) noexcept {
         for (auto victim = index.first(requester); victim; victim = index.next(*victim, requester)) {
           if (from == victims::parked_only && !view.parked(*victim)) return;

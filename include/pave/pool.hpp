@@ -49,6 +49,9 @@ constexpr bool is_whole_pool_bundle() noexcept {
   static_assert(
       has_pool_slots_v<Policies>,
       "pave: a block_pool takes a bundle of its policies: derive from pool_policies, and name in it what is to change");
+  static_assert(names_whole_parts_v<Policies> || !has_pool_slots_v<Policies>,
+                "pave: a bundle names a slot of another part, and nothing reads it there: name it in a bundle of its "
+                "part, derived from pool_policies, planner_policies or tracker_policies");
   return has_pool_slots_v<Policies>;
 }
 template <class Policies>

@@ -32,6 +32,9 @@ constexpr bool is_whole_tracker_bundle() noexcept {
   static_assert(has_tracker_slots_v<Policies>,
                 "pave: a restore_tracker takes a bundle of its policies: derive from tracker_policies, and name in it "
                 "what is to change");
+  static_assert(names_whole_parts_v<Policies> || !has_tracker_slots_v<Policies>,
+                "pave: a bundle names a slot of another part, and nothing reads it there: name it in a bundle of its "
+                "part, derived from pool_policies, planner_policies or tracker_policies");
   return has_tracker_slots_v<Policies>;
 }
 template <class Policies>

@@ -75,9 +75,8 @@ inline constexpr bool has_parts_v = all({
     is_detected_v<part_prefix_index, Bundle>,
 });
 
-/// Whether a cache's bundle names a slot of one of its parts, where nothing would read it.
 template <class Bundle>
-inline constexpr bool names_a_slot_v = !all({
+inline constexpr bool names_a_pool_slot_v = !all({
     !is_detected_v<slot_id, Bundle>,
     !is_detected_v<slot_observer, Bundle>,
     !is_detected_v<slot_free_list, Bundle>,
@@ -85,12 +84,36 @@ inline constexpr bool names_a_slot_v = !all({
     !is_detected_v<slot_fence, Bundle>,
     !is_detected_v<slot_retention, Bundle>,
     !is_detected_v<slot_lock, Bundle>,
+});
+template <class Bundle>
+inline constexpr bool names_a_planner_slot_v = !all({
     !is_detected_v<slot_demand, Bundle>,
     !is_detected_v<slot_victim_order, Bundle>,
     !is_detected_v<slot_cut_shape, Bundle>,
     !is_detected_v<slot_restore_cost, Bundle>,
-    !is_detected_v<slot_resume_gate, Bundle>,
 });
+/// Whether a cache's bundle names a slot of one of its parts, where nothing would read it.
+template <class Bundle>
+inline constexpr bool names_a_slot_v =
+    names_a_pool_slot_v<Bundle> || names_a_planner_slot_v<Bundle> || is_detected_v<slot_resume_gate, Bundle>;
+
+/// Whether each part of which a bundle names a slot has all of its slots in it: it is the bundle of one part, or of
+/// several on purpose.
+template <class Bundle>
+inline constexpr bool names_whole_parts_v = (has_pool_slots_v<Bundle> ||
+                                             !names_a_pool_slot_v<Bundle>)&&(has_planner_slots_v<Bundle> ||
+                                                                             !names_a_planner_slot_v<Bundle>);
+
+/// Whether the bundle of one part of a cache is that of another part, too, but is not used as that.
+template <class Part, class Policies>
+inline constexpr bool is_ignored_in_part_v =
+    (has_pool_slots_v<Part> && !std::is_same_v<Part, typename Policies::pool>) ||
+    (has_planner_slots_v<Part> && !std::is_same_v<Part, typename Policies::planner>) ||
+    (has_tracker_slots_v<Part> && !std::is_same_v<Part, typename Policies::tracker>);
+template <class Policies>
+inline constexpr bool has_ignored_slots_v = is_ignored_in_part_v<typename Policies::pool, Policies> ||
+                                            is_ignored_in_part_v<typename Policies::planner, Policies> ||
+                                            is_ignored_in_part_v<typename Policies::tracker, Policies>;
 
 /// Whether a cache's bundle is one of its parts' too, so that its slots are read there.
 template <class Bundle>

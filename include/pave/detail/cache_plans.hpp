@@ -32,23 +32,31 @@ struct need_of_blocks {
   block_range found;  // logical blocks that it takes from others, or revives: they are no gain
 };
 
-/// In which order a planner asks. One that has none asks by price, and only whoever waits is then kept in order.
-template <class Planner>
-using victim_order_of = std::conditional_t<Planner::orders_victims, typename Planner::victim_order, least_important>;
+/// Whether a planner asks in an order that is kept. One that has none asks by price, and only whoever waits is then
+/// kept in order; so it is where the order breaks its contract, of which the planner says its one line.
+template <class Planner, class View>
+inline constexpr bool keeps_order_v = Planner::orders_victims&& is_victim_order_v<typename Planner::victim_order, View>;
+template <class Planner, class View>
+using victim_order_of =
+    std::conditional_t<keeps_order_v<Planner, View>, typename Planner::victim_order, least_important>;
 
 template <class Pool, class Planner, class Tracker, class Index>
 class cache_plans {
-  using state = cache_state<Pool, Tracker, victim_order_of<Planner>, Index>;
-  using row = typename state::row;
+  using candidates = candidates_to_order<cache_candidates<Pool, Tracker>>;
+  using order_type = victim_order_of<Planner, candidates>;
+  static constexpr bool keeps_order = keeps_order_v<Planner, candidates>;
 
  public:
+  using state = cache_state<Pool, Tracker, order_type, Index>;
+  using row = typename state::row;
+
   cache_plans() noexcept = default;
   explicit cache_plans(Planner planner) noexcept : planner_(std::move(planner)) {}
 
   [[nodiscard]] bool reserve(std::size_t sequences) noexcept { return scratch_.reserve(sequences); }
   /// The planner's order of victims, with its state.
-  [[nodiscard]] victim_order_of<Planner> order() const noexcept {
-    if constexpr (Planner::orders_victims) {
+  [[nodiscard]] order_type order() const noexcept {
+    if constexpr (keeps_order) {
       return planner_.order();
     } else {
       return {};
@@ -102,7 +110,7 @@ class cache_plans {
                         cut_list& cuts,
                         block_range found = {}) noexcept {
     if (!cache.sequences_share()) {
-      if constexpr (Planner::orders_victims) {
+      if constexpr (keeps_order) {
         return planner_(cache.view(), cache.order, requester.order, shortage, from, cuts);
       } else {
         return planner_(cache.view(), requester.order, shortage, from, cuts, scratch_.all());
