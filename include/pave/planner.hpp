@@ -165,7 +165,8 @@ class eviction_planner {
   /// @brief The same plan, with candidates that an index keeps in order: it looks only at those that it cuts.
   /// @param index of the candidates of `view`, with this planner's victim order
   /// @complexity O(cuts + log candidates) where the order goes by rank, O(cuts · log candidates) at most, and what the
-  ///   cut shape takes for each victim; no memory is taken
+  ///   cut shape takes for each victim; with the demand `ahead` linear in the candidates, since it counts what all that
+  ///   run will need. No memory is taken
   template <class View, class Rank, class Order, class Requester, class Key>
   [[nodiscard]] result<plan> operator()(const View& view,
                                         const victim_index<Rank, Order>& index,

@@ -29,8 +29,7 @@ inline namespace v0 {
 /// @tparam Rank as in the view
 /// @tparam Order the planner's `victim_order`, one with `before`
 /// @complexity logarithmic in the candidates, and constant for a `refresh` that changes no order; `create` is linear.
-/// 24
-///   bytes a candidate, and a rank. No call but `create` takes memory
+///   24 bytes a candidate, and a rank. No call but `create` takes memory
 /// @threadsafety one thread at a time; const members from any thread
 /// @cite C. R. Aragon, R. G. Seidel: Randomized Search Trees (FOCS 1989): a treap, parked ones first and then in the
 ///   victim order, whose nodes know the least important of their subtree. Its shape depends on the candidates' numbers

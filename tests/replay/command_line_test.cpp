@@ -112,6 +112,15 @@ TEST_CASE("pave-replay: unknown names are refused with the known ones", "[replay
   CHECK(refusal("--demand to_watermark=x") == "--demand to_watermark takes a whole number from 1 to 16777216, not 'x'");
 }
 
+TEST_CASE("pave-replay: an option of the partial policies is refused where none of them is run", "[replay]") {
+  for (const std::string& option :
+       std::vector<std::string>{"--resume-gate first_chunk", "--victim-order largest", "--cut-shape cheapest_range",
+                                "--demand ahead=2", "--demand to_watermark=4"}) {
+    CHECK(refusal("--policies whole,unlimited " + option) ==
+          option.substr(0, option.find(' ')) + " belongs to the partial policies, and --policies names none of them");
+  }
+}
+
 TEST_CASE("pave-replay: what is no option, or an option in the wrong place, is refused", "[replay]") {
   CHECK(refusal("--frobnicate") == "unexpected argument '--frobnicate'; --help lists the options");
   CHECK(refusal("--frobnicate=3") == "unexpected argument '--frobnicate=3'; --help lists the options");

@@ -45,6 +45,22 @@ std::vector<policy> policy_list(const std::string& list) {
   return chosen;
 }
 
+/// Options that nothing would look at.
+void check_for_partial(const typed_values& typed, const std::vector<policy>& chosen) {
+  const bool has_partial = std::any_of(chosen.begin(), chosen.end(), [](policy which) {
+    return which == policy::partial || which == policy::partial_cache;
+  });
+  const typed_values untyped;
+  const auto belongs = [&](const char* option, const std::string& text, const std::string& by_default) {
+    if (has_partial || text == by_default) return;
+    throw input_error(std::string(option) + " belongs to the partial policies, and --policies names none of them");
+  };
+  belongs("--resume-gate", typed.resume_gate, untyped.resume_gate);
+  belongs("--victim-order", typed.victim_order, untyped.victim_order);
+  belongs("--cut-shape", typed.cut_shape, untyped.cut_shape);
+  belongs("--demand", typed.demand, untyped.demand);
+}
+
 std::vector<double> bound_list(const std::string& option, const std::string& list) {
   std::vector<double> bounds;
   for (const std::string& text : split(list, ',')) {
@@ -204,6 +220,7 @@ options check(const typed_values& typed) {
       whole_number<std::int64_t>("--tokens-per-block", typed.tokens_per_block, 1, most_tokens_per_block);
   engine.resume_gate = gate_named(typed.resume_gate);
   engine.plans = plans_named(typed);
+  check_for_partial(typed, checked.policies);
   engine.keeps_timeline = typed.curves;
   const std::vector<sweep> sweeps = read_sweeps(typed.sweeps);
   for (const sweep& one : sweeps) checked.swept.push_back(one.varied);

@@ -61,7 +61,7 @@ static_assert(is_demand_v<exact>);
 /// asks, and whoever is then cut, too. Candidates that the engine is about to end should not be in the view.
 /// @complexity linear in the candidates
 struct ahead {
-  token_count steps = 1;  ///< how many, after the one that is being scheduled
+  token_count steps = 1;  ///< how many, after the one that is being scheduled; fewer than 0 count as 0
   static constexpr bool whole_victims = false;
   static constexpr bool spares_requester = true;
 
@@ -88,7 +88,7 @@ static_assert(is_demand_v<ahead>);
 
 /// @brief The shortage, and so many blocks more that are then available to whoever comes next.
 struct to_watermark {
-  block_count watermark = 0;
+  block_count watermark = 0;  ///< fewer than 0 count as 0
   static constexpr bool whole_victims = false;
   static constexpr bool spares_requester = true;
   [[nodiscard]] constexpr block_count blocks(block_count shortage) const noexcept {
