@@ -69,6 +69,13 @@ class content_names {
     rows_[to] = {shared, smaller(rows_[from].listed, shared)};
   }
 
+  /// Of the first `shared` blocks of one sequence, those that have names are another's, too.
+  void share(std::uint32_t from, std::uint32_t to, block_count shared) noexcept {
+    const block_count end = smaller(rows_[from].end, shared);
+    std::copy_n(names_.data() + index(from, 0), static_cast<std::size_t>(end.value()), names_.data() + index(to, 0));
+    rows_[to] = {end, smaller(rows_[from].listed, end)};
+  }
+
   /// Blocks [0, listed) are in the index, or were offered to it, since the sequence has them.
   [[nodiscard]] block_count listed(std::uint32_t slot) const noexcept { return rows_[slot].listed; }
   void list(std::uint32_t slot, block_count end) noexcept { rows_[slot].listed = end; }

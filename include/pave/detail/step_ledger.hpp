@@ -72,7 +72,7 @@ class step_ledger {
   }
 
   /// @return where the open step's tokens of the sequence in `slot` begin, if it has any
-  [[nodiscard]] std::optional<token_count> open_start(std::uint32_t slot) noexcept {
+  [[nodiscard]] std::optional<token_count> open_start(std::uint32_t slot) const noexcept {
     if (!is_open_.get()) return std::nullopt;
     const entry& e = at(slot, last_begun_.get());
     if (e.step != last_begun_.get() || e.tokens.empty()) return std::nullopt;
@@ -80,7 +80,7 @@ class step_ledger {
   }
 
   /// Where the tokens end that the open step computes of the sequence in `slot`, if it has any.
-  [[nodiscard]] std::optional<token_count> open_end(std::uint32_t slot) noexcept {
+  [[nodiscard]] std::optional<token_count> open_end(std::uint32_t slot) const noexcept {
     if (!open_start(slot)) return std::nullopt;
     return at(slot, last_begun_.get()).tokens.last;
   }
@@ -135,6 +135,9 @@ class step_ledger {
     e = {step, tokens};
   }
   entry& at(std::uint32_t slot, std::int64_t step) noexcept { return entries_[slot * steps_.size() + ring(step)]; }
+  [[nodiscard]] const entry& at(std::uint32_t slot, std::int64_t step) const noexcept {
+    return entries_[slot * steps_.size() + ring(step)];
+  }
 
   buffer<entry> entries_;          // [sequences, steps]
   buffer<std::uint32_t> rosters_;  // [steps, sequences]: the slots that a step runs
