@@ -82,6 +82,15 @@ struct per_thread_policies : pave::pool_policies {
   using lock = pave::per_thread;
 };
 
+struct indexed_groups : pave::group_cache_policies {
+  using pool = keeping;
+  using prefix_index = pave::prefix_index;
+};
+/// Of 16 blocks of two tokens, or 8 of four, in group 0.
+pave::span<const pave::block_hash> hashes_of(const std::vector<pave::block_hash>& hashes, std::size_t group) {
+  return {hashes.data() + group * 8, group == 0 ? std::size_t{4} : std::size_t{8}};
+}
+
 pave::kv_cache_options options_of_cache() {
   pave::kv_cache_options options;
   options.blocks = 24;
@@ -282,10 +291,52 @@ TEST_CASE("group_planner: no plan takes memory, with what is left behind or with
   REQUIRE(watch.asked == 0);
 }
 
+TEST_CASE("group_cache: no call takes memory but create", "[group_cache][memory]") {
+  const std::vector<pave::group_pool_options> groups{{{4}, 40}, {{2, 5}, 24}, {{2, 0, 4}, 24}};
+  auto cache = pave::group_cache<indexed_groups>::create({64, 6, 2}, groups).value();
+  std::vector<pave::block_hash> hashes(32);
+  for (std::size_t i = 0; i < hashes.size(); ++i) hashes[i] = {i, 7};
+  bool all_made = true;
+  std::int64_t cuts = 0;
+  std::int64_t found = 0;
+  {
+    const watched memory;
+    for (std::int64_t i = 0; i < 4; ++i) {
+      const auto id = cache.admit(i, 17);
+      for (std::size_t g = 0; g < 3; ++g) all_made = id && cache.set_hashes(*id, g, 0, hashes_of(hashes, g)) && all_made;
+    }
+    for (int steps = 0; steps < 60; ++steps) {
+      const auto step = cache.begin_step();
+      for (std::uint32_t slot = 0; slot < 6; ++slot) {
+        const auto grown = cache.grow_or_reclaim({slot, 1}, cache.remaining({slot, 1}).has_value() ? 2 : 0);
+        if (grown) cuts += static_cast<std::int64_t>(grown->cuts.size());
+      }
+      for (auto next = cache.next_restore(40); next; next = cache.next_restore(40)) found += next->found.size().value();
+      if (steps == 5) all_made = cache.fork({0, 1}, 9) && all_made;
+      if (steps == 9) all_made = cache.truncate({0, 1}, 12) && all_made;
+      if (steps == 30) all_made = cache.finish({0, 1}) && all_made;
+      if (steps == 40) cache.reset();
+      all_made = cache.complete(*step) && all_made;
+    }
+  }
+  REQUIRE(all_made);
+  REQUIRE(cuts > 0);
+  REQUIRE(found > 0);
+  REQUIRE(watch.asked == 0);
+}
+
 TEST_CASE("create: where memory is refused, all that was taken is given back", "[cache][pool][tracker][memory]") {
   SECTION("kv_cache") {
     require_all_is_given_back([] { return pave::kv_cache<>::create(options_of_cache()).code(); });
     require_all_is_given_back([] { return pave::kv_cache<keeping_cache>::create(options_of_cache()).code(); });
+  }
+  SECTION("group_cache") {
+    const std::vector<pave::group_pool_options> groups{{{4}, 24}, {{2, 5}, 12}};
+    const auto create = [&](auto policies) {
+      return pave::group_cache<decltype(policies)>::create({64, 8, 2}, groups).code();
+    };
+    require_all_is_given_back([&] { return create(pave::group_cache_policies{}); });
+    require_all_is_given_back([&] { return create(indexed_groups{}); });
   }
   SECTION("block_pool") {
     require_all_is_given_back([] { return pave::block_pool<>::create({24}).code(); });

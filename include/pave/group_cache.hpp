@@ -22,8 +22,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <memory>
-#include <new>
 #include <type_traits>
 #include <utility>
 
@@ -202,12 +200,12 @@ class group_cache {
   /// @error `table_full`: as many sequences are admitted as the options allow
   /// @error `invalid_argument`: no tokens, or the cache is an empty one
   result<sequence_id> admit(std::int64_t rank, token_count tokens, token_count at_most = 0) noexcept {
-    if (tokens < 1 || at_most < 0 || state_.size == 0) return errc::invalid_argument;
+    if (tokens < 1 || at_most < 0 || groups() == 0) return errc::invalid_argument;
     if (const result<void> fits = can_ever_hold(detail::larger(tokens, at_most)); !fits) return fits.error();
     if (state_.sequences.is_full()) return errc::table_full;
     const sequence_id id = state_.sequences.open(rank);
     if constexpr (prefix_index_type::finds) {
-      for (part& p : state_.groups()) p.names.clear(id.slot);
+      for (part& p : state_.parts.all()) p.names.clear(id.slot);
     }
     state_.tracker.track(id, tokens).value();
     return id;
@@ -226,15 +224,15 @@ class group_cache {
     if (state_.sequences.is_full()) return errc::table_full;
     const token_count end = state_.base(parent);
     if (state_.steps.open_start(parent.slot)) {
-      for (const part& p : state_.groups()) {
+      for (const part& p : state_.parts.all()) {
         if (p.kind.checkpoint > 0 && p.written_on(parent.slot, end)) return errc::busy;
       }
     }
     const sequence_id id = state_.sequences.open(rank);
-    for (std::size_t g = 0; g < state_.size; ++g) {
+    for (std::size_t g = 0; g < groups(); ++g) {
       part& p = state_.parts[g];
       if (const result<void> shared = p.share(parent.slot, id.slot, end); !shared) {
-        for (part& begun : state_.groups().first(g)) begun.drop(id.slot, 0, begun.held(id.slot).last, {});
+        for (part& begun : state_.parts.all().first(g)) begun.drop(id.slot, 0, begun.held(id.slot).last, {});
         state_.sequences.close(id.slot);
         return shared.error();
       }
@@ -243,7 +241,7 @@ class group_cache {
     state_.tracker.fork(parent, id, end).value();
     state_.steps.fork(parent.slot, id.slot);
     if constexpr (prefix_index_type::finds) {
-      for (part& p : state_.groups()) p.names.share(parent.slot, id.slot, end.value() / p.kind.tokens_per_block.value());
+      for (part& p : state_.parts.all()) p.names.share(parent.slot, id.slot, end.value() / p.kind.tokens_per_block.value());
     }
     return id;
   }
@@ -302,7 +300,7 @@ class group_cache {
       state_.lose(id, kept);
     }
     if constexpr (prefix_index_type::finds) {
-      for (part& p : state_.groups()) p.names.truncate(id.slot, length.value() / p.kind.tokens_per_block.value());
+      for (part& p : state_.parts.all()) p.names.truncate(id.slot, length.value() / p.kind.tokens_per_block.value());
     }
     state_.drop(id.slot, kept, detail::smaller(length, before->computed));
     return {};
@@ -324,7 +322,7 @@ class group_cache {
     static_assert(Index::finds, "pave: hashes are of use to a prefix_index: name one in the cache's bundle");
     if constexpr (Index::finds) {
       if (!state_.is_live(id)) return errc::stale;
-      if (group >= state_.size) return errc::invalid_argument;
+      if (group >= groups()) return errc::invalid_argument;
       part& p = state_.parts[group];
       if (first < 0 || first > p.names.end(id.slot)) return errc::invalid_argument;
       const block_count room = p.names.width() - first;
@@ -366,9 +364,9 @@ class group_cache {
     }
     const token_range chunk{at->scheduled, at->scheduled + tokens};
     if (const result<void> fits = can_ever_hold(chunk.last); !fits) return fits.error();
-    for (std::size_t g = 0; g < state_.size; ++g) {
-      const part& p = state_.parts[g];
-      needs_[g].takes = p.not_held(id.slot, chunk, chunk.last) + (p.copies(id.slot, chunk) ? 1 : 0);
+    for (std::size_t g = 0; g < groups(); ++g) {
+      part& p = state_.parts[g];
+      needs_[g].takes = p.not_held(id.slot, chunk, chunk.last) + (p.plan_copy(id.slot, chunk) ? 1 : 0);
       needs_[g].must_fit = needs_[g].takes;
     }
     const auto cuts = make_room(id, state_.base(id), victims::parked_then_running);
@@ -401,7 +399,7 @@ class group_cache {
     const sequence_progress at = *state_.tracker.progress(id);
     const token_count start = find_prefix(id, at);
     const auto refuse = [&](error why) noexcept {
-      for (part& p : state_.groups()) p.forget_found();
+      for (part& p : state_.parts.all()) p.forget_found();
       return why;
     };
     const token_count chunk_room = room(start);
@@ -411,9 +409,9 @@ class group_cache {
     const resume_need need = state_.tracker.needs(id, chunk_budget, found).value();
     if (const result<void> fits = can_ever_hold(need.must_fit); !fits) return refuse(fits.error());
     const bool runs_alone = state_.tracker.count(sequence_state::running) == 0;
-    for (std::size_t g = 0; g < state_.size; ++g) {
-      const part& p = state_.parts[g];
-      const block_count besides = p.free_found() + (p.copies(id.slot, need.tokens) ? 1 : 0);
+    for (std::size_t g = 0; g < groups(); ++g) {
+      part& p = state_.parts[g];
+      const block_count besides = p.found_needs() + (p.plan_copy(id.slot, need.tokens) ? 1 : 0);
       group_need& n = needs_[g];
       n.takes = besides + p.not_held(id.slot, need.tokens, need.allocates);
       n.must_fit = besides + p.must_fit(id.slot, need.tokens, need.must_fit);
@@ -421,7 +419,7 @@ class group_cache {
     }
     const auto cuts = make_room(id, start, victims::parked_only);
     if (!cuts) return refuse(cuts.error());
-    for (part& p : state_.groups()) p.take_found(id.slot, state_.sequences[id.slot].last_step);
+    for (part& p : state_.parts.all()) p.take_found(id.slot, at.scheduled, state_.sequences[id.slot].last_step);
     const span<const group_block_copy> copies = take(id, need.tokens, need.allocates);
     const token_range tokens = state_.tracker.resume(id, chunk_budget, found).value();
     state_.enlist(id.slot, tokens);
@@ -439,7 +437,7 @@ class group_cache {
       state_.tracker.complete(id, end).value();
       if constexpr (prefix_index_type::finds) {
         const token_count computed = state_.tracker.progress(id)->computed;
-        for (part& p : state_.groups()) p.list_computed(slot, computed);
+        for (part& p : state_.parts.all()) p.list_computed(slot, computed);
       }
     });
   }
@@ -450,20 +448,20 @@ class group_cache {
     for (std::size_t i = 0; i < state_.sequences.size(); ++i) {
       state_.cut_back(state_.sequences.id(state_.sequences.slot_at(i)), 0);
     }
-    for (part& p : state_.groups()) p.pool.forget_content();
+    for (part& p : state_.parts.all()) p.pool.forget_content();
   }
 
   // --- views ---
 
   /// @return how many groups there are
-  [[nodiscard]] std::size_t groups() const noexcept { return state_.size; }
+  [[nodiscard]] std::size_t groups() const noexcept { return state_.parts.size(); }
   /// @return the physical blocks of a group in logical order, from logical block 0 to the last one, and `id_type{}`
   ///   where none is held: behind a window, or where no state was kept. Valid until the sequence changes
   /// @error `stale`
   /// @error `invalid_argument`: no such group
   [[nodiscard]] result<span<const id_type>> block_table(sequence_id id, std::size_t group) const noexcept {
     if (!state_.is_live(id)) return errc::stale;
-    if (group >= state_.size) return errc::invalid_argument;
+    if (group >= groups()) return errc::invalid_argument;
     const part& p = state_.parts[group];
     return p.table(id.slot, {0, p.held(id.slot).last});
   }
@@ -512,7 +510,7 @@ class group_cache {
                             const Others& others,
                             span<std::uint32_t> scratch,
                             Say&& say) const noexcept {
-    if (group >= state_.size) return errc::invalid_argument;
+    if (group >= groups()) return errc::invalid_argument;
     const detail::group_tables<state> own{state_, group};
     const joined_tables<detail::group_tables<state>, Others> both{own, others};
     return state_.parts[group].pool.audit(both, scratch, std::forward<Say>(say));
@@ -520,8 +518,8 @@ class group_cache {
 
   /// @brief The pool of a group, for its counts and for holders besides the sequences: see `kv_cache::pool`.
   /// @pre group < groups()
-  [[nodiscard]] pool_type& pool(std::size_t group) noexcept { return state_.groups()[group].pool; }
-  [[nodiscard]] const pool_type& pool(std::size_t group) const noexcept { return state_.groups()[group].pool; }
+  [[nodiscard]] pool_type& pool(std::size_t group) noexcept { return state_.parts[group].pool; }
+  [[nodiscard]] const pool_type& pool(std::size_t group) const noexcept { return state_.parts[group].pool; }
 
  private:
   using state = detail::group_cache_state<pool_type, tracker_type, prefix_index_type>;
@@ -534,10 +532,7 @@ class group_cache {
   };
 
   [[nodiscard]] bool reserve(const group_cache_options& options, std::size_t groups) noexcept {
-    state_.parts.reset(new (std::nothrow) part[groups]);
-    if (state_.parts == nullptr) return false;
-    state_.size = groups;
-    return state_.sequences.reserve(options.sequences, 0) &&
+    return state_.parts.make(groups) && state_.sequences.reserve(options.sequences, 0) &&
            state_.steps.reserve(options.sequences, options.steps_in_flight) && needs_.reserve(groups) &&
            shortage_.reserve(groups) && copies_.reserve(groups) && cuts_.reserve(options.sequences) &&
            left_behind_.reserve(options.sequences, groups) && plans_.reserve(groups) &&
@@ -546,7 +541,7 @@ class group_cache {
 
   /// Whether a sequence of so many tokens can run to its end, in the smallest steps.
   [[nodiscard]] result<void> can_ever_hold(token_count tokens) const noexcept {
-    for (const part& p : state_.groups()) {
+    for (const part& p : state_.parts.all()) {
       const token_count each = p.kind.tokens_per_block;
       block_count needed = blocks_for(tokens, each);
       if (p.kind.window > 0) needed = detail::smaller(needed, blocks_for(p.kind.window, each) + 1);
@@ -557,11 +552,11 @@ class group_cache {
     if (tokens > longest_) return error{errc::never_fits, blocks_for(tokens - longest_, tokens_per_block())};
     return {};
   }
-  [[nodiscard]] token_count tokens_per_block() const noexcept { return state_.groups()[0].kind.tokens_per_block; }
+  [[nodiscard]] token_count tokens_per_block() const noexcept { return state_.parts[0].kind.tokens_per_block; }
   /// The most tokens that one step can compute from a position on.
   [[nodiscard]] token_count room(token_count position) const noexcept {
     token_count least = longest_;
-    for (const part& p : state_.groups()) least = detail::smaller(least, p.room(position));
+    for (const part& p : state_.parts.all()) least = detail::smaller(least, p.room(position));
     return least;
   }
   [[nodiscard]] std::size_t most_important_waiting() const noexcept {
@@ -581,15 +576,15 @@ class group_cache {
       if (at.computed != at.scheduled) return at.scheduled;
       token_count position = at.goal - 1;  // a token is left to compute
       std::size_t agreed = 0;
-      for (std::size_t g = 0; agreed < state_.size; g = g + 1 < state_.size ? g + 1 : 0) {
+      for (std::size_t g = 0; agreed < groups(); g = g + 1 < groups() ? g + 1 : 0) {
         const token_count last = state_.parts[g].last_found(id.slot, at.scheduled, position);
         if (last <= at.scheduled) return at.scheduled;
         agreed = last == position ? agreed + 1 : 1;
         position = last;
       }
-      for (part& p : state_.groups()) {
+      for (part& p : state_.parts.all()) {
         if (p.find(id.slot, at.scheduled, position)) continue;
-        for (part& named : state_.groups()) named.forget_found();
+        for (part& named : state_.parts.all()) named.forget_found();
         return at.scheduled;
       }
       return position;
@@ -604,14 +599,14 @@ class group_cache {
     const rank asks = state_.sequences[id.slot].order;
     const group_plan_room plan_room{cuts_.all(), left_behind_.all(), plans_.all(), scratch_.all()};
     const auto plan_for = [&](block_count group_need::*wanted) noexcept {
-      for (std::size_t g = 0; g < state_.size; ++g) {
+      for (std::size_t g = 0; g < groups(); ++g) {
         shortage_[g] = detail::larger<block_count>(0, needs_[g].*wanted - state_.parts[g].pool.available());
       }
-      return planner_(all, asks, {shortage_.data(), state_.size}, from, plan_room);
+      return planner_(all, asks, {shortage_.data(), groups()}, from, plan_room);
     };
     result<group_plan> planned = plan_for(&group_need::must_fit);
     if (!planned) return planned.error();
-    const bool takes_all = std::all_of(needs_.data(), needs_.data() + state_.size, [](const group_need& n) noexcept {
+    const bool takes_all = std::all_of(needs_.data(), needs_.data() + groups(), [](const group_need& n) noexcept {
       return n.must_fit == n.takes;
     });
     if (!takes_all) planned = plan_for(&group_need::takes);
@@ -625,7 +620,7 @@ class group_cache {
   /// @pre blocks are available for it
   span<const group_block_copy> take(sequence_id id, token_range chunk, token_count also) noexcept {
     std::size_t copies = 0;
-    for (std::size_t g = 0; g < state_.size; ++g) {
+    for (std::size_t g = 0; g < groups(); ++g) {
       part& p = state_.parts[g];
       if (p.copies(id.slot, chunk)) {
         const auto [from, to] = p.take_copy(id.slot, chunk.first, state_.steps.last_begun());
@@ -646,7 +641,8 @@ class group_cache {
     const token_count scheduled = state_.tracker.progress(id)->scheduled;
     if (limit >= scheduled) return limit;
     if (limit > base) {  // the open step ends there, unless it leaves a state elsewhere
-      const bool ends_there = std::all_of(state_.groups().begin(), state_.groups().end(), [&](const part& p) {
+      const span<const part> parts = state_.parts.all();
+      const bool ends_there = std::all_of(parts.begin(), parts.end(), [&](const part& p) {
         return p.kind.checkpoint == 0 || p.holds(id.slot, blocks_for(limit, p.kind.tokens_per_block) - 1);
       });
       return ends_there ? limit : base;
@@ -654,7 +650,7 @@ class group_cache {
     const view all(state_, id.slot, base);
     const std::size_t place = state_.sequences[id.slot].place;
     std::size_t agreed = 0;
-    for (std::size_t g = 0; agreed < state_.size; g = g + 1 < state_.size ? g + 1 : 0) {
+    for (std::size_t g = 0; agreed < groups(); g = g + 1 < groups() ? g + 1 : 0) {
       const token_count position = *detail::group_blocks<view>(all, place, g).last_cut(limit, 0);
       agreed = position == limit ? agreed + 1 : 1;
       limit = position;

@@ -7,6 +7,7 @@
 #include <pave/detail/bundles.hpp>
 #include <pave/detail/detect.hpp>
 #include <pave/detail/group_cuts.hpp>
+#include <pave/detail/shared_group_cuts.hpp>
 #include <pave/group_candidates.hpp>
 #include <pave/groups.hpp>
 #include <pave/planner.hpp>
@@ -107,9 +108,9 @@ using group_plan = basic_group_plan<sequence_id>;
 /// @brief Plans evictions over the KV groups of a model (`is_group_candidate_view_v`), one shortage a group. It holds
 /// nothing but its policy, and moves nothing.
 ///
-/// Blocks that sequences have left behind (before their windows, and states before their last one) cost nothing: nobody
-/// is cut where these are enough, and no more of them go than are missing. Otherwise sequences are cut, each at a
-/// position at which every group lets it go on. Since a cut takes blocks of all groups, one group may get more than it
+/// Blocks that sequences have left behind (before their windows, and states before their last one) cost nothing: they
+/// may come from any candidate, nobody is cut where these are enough, and no more of them go than are missing. Otherwise
+/// sequences are cut, each at a position at which every group lets it go on. Since a cut takes blocks of all groups, one group may get more than it
 /// is short of. But the plan is minimal: were any one cut later, or left out, some group would get too little, whatever
 /// else were taken that is left behind.
 ///
@@ -117,8 +118,6 @@ using group_plan = basic_group_plan<sequence_id>;
 /// last one first: as late as the others allow, or not at all. Once is enough: whole, a victim gives the most that it
 /// can in every group, so that from then on nobody gives more than before; a position that was too late for one stays
 /// so. And since those that run come last, none of them is cut, or cut earlier, for what a parked one could give.
-///
-/// An engine gives back what its requester has left behind before it says what is short: a plan takes nothing of it.
 /// @threadsafety const members from any thread
 template <class Policies = group_planner_policies>
 class group_planner {
@@ -129,12 +128,12 @@ class group_planner {
   /// @brief A planner with an order that holds state.
   explicit constexpr group_planner(victim_order order) noexcept : order_(std::move(order)) {}
 
-  /// @brief Finds what meets the shortage of every group, from sequences less important than the requester only, parked
-  /// ones first.
-  /// @param view the candidates; the requester may be among them, and is left out by its rank
+  /// @brief Finds what meets the shortage of every group. Only sequences less important than the requester are cut, and
+  /// parked ones first; after them the others are asked for what they have left behind, and the most important one last.
+  /// @param view the candidates; the requester may be among them, and is not cut, by its rank
   /// @param requester the rank of who needs the blocks
   /// @param shortage `[groups]`: blocks needed minus blocks available; where all are 0 the plan is empty
-  /// @param from whether running sequences may be asked: to stop, or for what they left behind
+  /// @param from whether running sequences may be cut, which stops them
   /// @param room for the plan; on an error its content means nothing, but for `shortage`
   /// @return the plan, in `room`
   /// @error `shortage`: `missing` is what the first group lacks that cannot have enough; `room.groups[g].freed` is how
@@ -168,7 +167,11 @@ class group_planner {
       }
       if (!is_short) return basic_group_plan<Key>{{}, {}, groups};
       if (room.scratch.size() < view.size()) return errc::buffer_too_small;
-      return make_plan(view, requester, from, room, groups);
+      const result<basic_group_plan<Key>> planned = make_plan(view, requester, from, room, groups);
+      if constexpr (detail::names_shared_blocks_v<View>) {
+        if (may_share(view, planned)) return make_shared_plan(view, requester, from, room, groups);
+      }
+      return planned;
     } else {
       return errc::invalid_argument;
     }
@@ -178,18 +181,57 @@ class group_planner {
   template <class View>
   using blocks_of = detail::group_blocks<View>;
 
+  /// All candidates are asked for what they left behind, and some may be cut. Those whose turn has come stand behind the
+  /// others, the first one last.
+  template <class View, class Rank>
+  struct draft {
+    const View& view;
+    const victim_order& order;
+    const Rank& requester;
+    victims from;
+    span<group_victim> asked;  // before `turn` a heap, with the next one on top
+    std::size_t turn;
+
+    /// Whether the next one may be cut. Behind one that may not, nobody may.
+    [[nodiscard]] bool has_victim() noexcept { return turn > 0 && may_be_cut(top().candidate); }
+    group_victim& next() noexcept {
+      static_cast<void>(top());
+      std::pop_heap(asked.begin(), asked.begin() + turn, after());
+      return asked[--turn];
+    }
+
+   private:
+    [[nodiscard]] const group_victim& top() noexcept {
+      if (turn == asked.size()) std::make_heap(asked.begin(), asked.end(), after());
+      return asked[0];
+    }
+    [[nodiscard]] auto after() const noexcept {
+      return [this](const group_victim& a, const group_victim& b) noexcept {
+        return is_before(b.candidate, a.candidate);
+      };
+    }
+    [[nodiscard]] bool may_be_cut(std::size_t i) const noexcept {
+      return requester < view.rank(i) && (from == victims::parked_then_running || view.parked(i));
+    }
+    /// Those that may be cut first, of them parked ones, then the policy's order; what it leaves open is decided by
+    /// rank.
+    [[nodiscard]] bool is_before(std::size_t a, std::size_t b) const noexcept {
+      const bool a_may_be_cut = may_be_cut(a);
+      if (a_may_be_cut != may_be_cut(b)) return a_may_be_cut;
+      const bool a_is_parked = view.parked(a);
+      if (a_is_parked != view.parked(b)) return a_is_parked;
+      if (order.before(view, a, b)) return true;
+      return !order.before(view, b, a) && view.rank(b) < view.rank(a);
+    }
+  };
+
   template <class View, class Rank, class Key>
   [[nodiscard]] result<basic_group_plan<Key>> make_plan(const View& view,
                                                         const Rank& requester,
                                                         victims from,
                                                         const basic_group_plan_room<Key>& room,
                                                         span<plan> groups) const noexcept {
-    std::size_t asked = 0;
-    for (std::uint32_t i = 0; i < view.size(); ++i) {
-      if (!(requester < view.rank(i)) || (from == victims::parked_only && !view.parked(i))) continue;
-      room.scratch[asked++] = {i, detail::uncut};
-    }
-    draft<View> drawn{view, order_, room.scratch.first(asked), asked};
+    draft<View, Rank> drawn = begin(view, requester, from, room);
     for (std::size_t g = 0; g < groups.size(); ++g) {
       if (groups[g].demand == 0 || !view.group(g).leaves_blocks_behind()) continue;
       for (const group_victim& one : drawn.asked) groups[g].freed += most(view, one, g);
@@ -199,43 +241,26 @@ class group_planner {
     tighten(drawn, groups);
     return write(drawn, room, groups);
   }
-
-  /// The candidates that may be asked: those whose turn has come stand behind the others, the first one last.
-  template <class View>
-  struct draft {
-    const View& view;
-    const victim_order& order;
-    span<group_victim> asked;  // before `turn` a heap, with the next one on top
-    std::size_t turn;
-
-    [[nodiscard]] bool has_next() const noexcept { return turn > 0; }
-    group_victim& next() noexcept {
-      const auto after = [this](const group_victim& a, const group_victim& b) noexcept {
-        return is_before(b.candidate, a.candidate);
-      };
-      if (turn == asked.size()) std::make_heap(asked.begin(), asked.end(), after);
-      std::pop_heap(asked.begin(), asked.begin() + turn, after);
-      return asked[--turn];
-    }
-    /// Parked ones first, then the policy's order; what it leaves open is decided by rank.
-    [[nodiscard]] bool is_before(std::size_t a, std::size_t b) const noexcept {
-      const bool a_is_parked = view.parked(a);
-      if (a_is_parked != view.parked(b)) return a_is_parked;
-      if (order.before(view, a, b)) return true;
-      return !order.before(view, b, a) && view.rank(b) < view.rank(a);
-    }
-  };
+  template <class View, class Rank, class Key>
+  [[nodiscard]] draft<View, Rank> begin(const View& view,
+                                        const Rank& requester,
+                                        victims from,
+                                        const basic_group_plan_room<Key>& room) const noexcept {
+    const span<group_victim> asked = room.scratch.first(view.size());
+    for (std::uint32_t i = 0; i < asked.size(); ++i) asked[i] = {i, detail::uncut};
+    return {view, order_, requester, from, asked, asked.size()};
+  }
 
   /// Victim after victim, whole, until one can make up for all that is missing: it is cut only as early as it has to
   /// be.
-  template <class View>
-  static void draw(draft<View>& drawn, span<plan> groups) noexcept {
-    while (is_any_missing(groups) && drawn.has_next()) cut(drawn.view, drawn.next(), groups);
+  template <class View, class Rank>
+  static void draw(draft<View, Rank>& drawn, span<plan> groups) noexcept {
+    while (is_any_missing(groups) && drawn.has_victim()) cut(drawn.view, drawn.next(), groups);
   }
 
   /// As late as the others allow, the last victim first: it is cut so already, while those before it are whole.
-  template <class View>
-  static void tighten(const draft<View>& drawn, span<plan> groups) noexcept {
+  template <class View, class Rank>
+  static void tighten(const draft<View, Rank>& drawn, span<plan> groups) noexcept {
     for (std::size_t at = drawn.turn + 1; at < drawn.asked.size(); ++at) cut(drawn.view, drawn.asked[at], groups);
   }
 
@@ -260,8 +285,8 @@ class group_planner {
   }
 
   /// Puts down the cuts, and of what was left behind as much as is missing then.
-  template <class View, class Key>
-  [[nodiscard]] static result<basic_group_plan<Key>> write(draft<View>& drawn,
+  template <class View, class Rank, class Key>
+  [[nodiscard]] static result<basic_group_plan<Key>> write(draft<View, Rank>& drawn,
                                                            const basic_group_plan_room<Key>& room,
                                                            span<plan> groups) noexcept {
     const View& view = drawn.view;
@@ -299,6 +324,95 @@ class group_planner {
     to.freed += freed;
     to.given_up += blocks.held(range) - freed;
     return freed;
+  }
+
+  // --- where blocks are shared ---
+
+  /// Whether a plan might be another one if blocks counted that several let go: it found too little, or gives up some
+  /// of them.
+  template <class View, class Key>
+  [[nodiscard]] static bool may_share(const View& view, const result<basic_group_plan<Key>>& planned) noexcept {
+    for (std::size_t g = 0; g < view.groups(); ++g) {
+      if (view.let_go(g).empty()) return false;
+    }
+    if (!planned) return planned.code() == errc::shortage;
+    const span<const plan> groups = planned->groups;
+    return std::any_of(groups.begin(), groups.end(), [](const plan& of) noexcept { return of.given_up > 0; });
+  }
+  /// As `make_plan`, but block by block.
+  template <class View, class Rank, class Key>
+  [[nodiscard]] result<basic_group_plan<Key>> make_shared_plan(const View& view,
+                                                               const Rank& requester,
+                                                               victims from,
+                                                               const basic_group_plan_room<Key>& room,
+                                                               span<plan> groups) const noexcept {
+    for (plan& of : groups) of.freed = of.given_up = 0;
+    draft<View, Rank> drawn = begin(view, requester, from, room);
+    const detail::shared_group_cuts<View> shared(view, groups);
+    for (const group_victim& one : drawn.asked) shared.leave(one.candidate);
+    while (is_any_missing(groups) && drawn.has_victim()) {
+      group_victim& victim = drawn.next();
+      shared.move(victim.candidate, victim.kept, 0);
+      victim.kept = 0;
+    }
+    result<basic_group_plan<Key>> made = errc::shortage;
+    if (is_any_missing(groups)) {
+      made = refusal(groups);
+    } else {
+      for (group_victim& victim : drawn.asked.subspan(drawn.turn, drawn.asked.size() - drawn.turn)) cut_late(shared, victim, groups);
+      made = write_shared(drawn, shared, room, groups);
+    }
+    for (const group_victim& one : drawn.asked) shared.forget(one.candidate);
+    return made;
+  }
+  /// As late as the others allow. @pre it is cut whole, and nothing is missing
+  template <class View>
+  static void cut_late(const detail::shared_group_cuts<View>& shared, group_victim& victim, span<plan> groups) noexcept {
+    const auto move_to = [&](token_count kept) noexcept {
+      shared.move(victim.candidate, victim.kept, kept);
+      victim.kept = kept;
+    };
+    move_to(detail::uncut);
+    while (is_any_missing(groups)) move_to(shared.before(victim.candidate, victim.kept));
+  }
+  /// All that is left behind is let go at first, and the last one of the order keeps of it what can be spared, and so on.
+  template <class View, class Rank, class Key>
+  [[nodiscard]] static result<basic_group_plan<Key>> write_shared(draft<View, Rank>& drawn,
+                                                                  const detail::shared_group_cuts<View>& shared,
+                                                                  const basic_group_plan_room<Key>& room,
+                                                                  span<plan> groups) noexcept {
+    const View& view = drawn.view;
+    while (drawn.turn > 0) static_cast<void>(drawn.next());
+    std::size_t first = room.left_behind.size();  // of those that are written, from the end of the room
+    for (const group_victim& one : drawn.asked) {
+      for (std::size_t g = groups.size(); g-- > 0;) {
+        const block_range oldest = shared.spare(one.candidate, g, one.kept);
+        if (oldest.empty()) continue;
+        if (first == 0) return errc::buffer_too_small;
+        // Which of them come free is said below; until then it names the candidate.
+        room.left_behind[--first] = {static_cast<Key>(view.key(one.candidate)), g, oldest, one.candidate};
+      }
+    }
+    for (plan& of : groups) of.freed = 0;
+    const auto count = [&](std::size_t i, std::size_t g, block_range range) noexcept {
+      const block_count freed = shared.name_free(i, g, range);
+      groups[g].freed += freed;
+      groups[g].given_up += blocks_of<View>(view, i, g).held(range) - freed;
+      return freed;
+    };
+    std::size_t cuts = 0;
+    for (std::size_t at = drawn.asked.size(); at-- > 0;) {
+      const group_victim& victim = drawn.asked[at];
+      if (victim.kept == detail::uncut) continue;
+      if (cuts == room.cuts.size()) return errc::buffer_too_small;
+      room.cuts[cuts++] = {static_cast<Key>(view.key(victim.candidate)), victim.kept, view.parked(victim.candidate)};
+      for (std::size_t g = 0; g < groups.size(); ++g) {
+        static_cast<void>(count(victim.candidate, g, blocks_of<View>(view, victim.candidate, g).beyond(victim.kept)));
+      }
+    }
+    const auto left_behind = room.left_behind.subspan(first, room.left_behind.size() - first);
+    for (auto& one : left_behind) one.freed = count(static_cast<std::size_t>(one.freed.value()), one.group, one.blocks);
+    return basic_group_plan<Key>{room.cuts.first(cuts), left_behind, groups};
   }
 
   [[nodiscard]] static error refusal(span<plan> groups) noexcept {

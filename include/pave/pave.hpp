@@ -19,7 +19,7 @@
 //   pool ─▶ planner ─▶ tracker ─▶ cache      what does the work
 //   block_hash  prefix_index                 for the cache, where sequences begin with the same tokens
 //   victim_index                             for the planner, where there are many candidates
-//   groups  group_candidates  group_planner  for models whose layers keep different things
+//   groups ─▶ group_planner ─▶ group_cache   for models whose layers keep different things
 #ifndef PAVE_PAVE_HPP
 #define PAVE_PAVE_HPP
 
@@ -27,6 +27,7 @@
 #include <pave/cache.hpp>
 #include <pave/candidates.hpp>
 #include <pave/config.hpp>
+#include <pave/group_cache.hpp>
 #include <pave/group_candidates.hpp>
 #include <pave/group_planner.hpp>
 #include <pave/groups.hpp>

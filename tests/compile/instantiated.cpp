@@ -43,6 +43,11 @@ struct priced_policies : pave::cache_policies {
 struct largest_group_planner : pave::group_planner_policies {
   using victim_order = pave::largest;
 };
+struct indexed_group_policies : pave::group_cache_policies {
+  using pool = keeping_pool;
+  using planner = largest_group_planner;
+  using prefix_index = pave::prefix_index;
+};
 struct eager_tracker : pave::tracker_policies {
   using resume_gate = pave::first_chunk;
 };
@@ -84,6 +89,8 @@ template class pave::victim_index<>;
 template class pave::victim_index<int, pave::most_slack>;
 template class pave::group_planner<>;
 template class pave::group_planner<largest_group_planner>;
+template class pave::group_cache<>;
+template class pave::group_cache<indexed_group_policies>;
 template class pave::restore_tracker<>;
 template class pave::restore_tracker<eager_tracker>;
 template class pave::kv_cache<>;
@@ -124,6 +131,7 @@ template struct pave::basic_blocks_left_behind<pave::sequence_id>;
 template struct pave::basic_group_plan<pave::sequence_id>;
 template struct pave::basic_group_plan_room<pave::sequence_id>;
 template class pave::result<pave::group_plan>;
+template class pave::result<pave::group_cache<>>;
 template struct pave::basic_range<pave::block_count>;
 template struct pave::basic_range<pave::token_count>;
 template class pave::detail::amount<pave::block_tag>;

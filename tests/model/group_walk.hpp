@@ -211,7 +211,8 @@ class group_walk {
     expect(there == stays || (!has_all && there < stays), "full attention can go on anywhere");
     if (there < stays) ++seen_.set_back;
     s.there = there;
-    s.hashes.resize((std::min)(s.hashes.size(), static_cast<std::size_t>(length)));
+    lengthen(s, length);
+    s.hashes.resize(static_cast<std::size_t>(length));
     // What is there yields nothing again: the engine knows the token behind it. It may be another one than before.
     s.known = length + (length == 0 || stays == length ? 1 : 0);
     s.differs_from = (std::min)(s.differs_from, length);

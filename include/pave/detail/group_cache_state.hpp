@@ -6,6 +6,7 @@
 #include <pave/detail/buffer.hpp>
 #include <pave/detail/group_cuts.hpp>
 #include <pave/detail/group_part.hpp>
+#include <pave/detail/owned_array.hpp>
 #include <pave/detail/sequence_table.hpp>
 #include <pave/detail/step_ledger.hpp>
 #include <pave/group_planner.hpp>
@@ -16,8 +17,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
-#include <new>
 #include <utility>
 
 namespace pave {
@@ -32,14 +31,11 @@ struct group_cache_state {
   using sequence_rows = sequence_table<id_type>;  // of no blocks: each part has its own table
   using row = typename sequence_rows::row;
 
-  std::unique_ptr<part[]> parts;
-  zero_on_move<std::size_t> size;  // of them
+  owned_array<part> parts;  // a group each
   Tracker tracker;
   sequence_rows sequences;
   step_ledger steps;
 
-  [[nodiscard]] span<part> groups() noexcept { return {parts.get(), size.get()}; }
-  [[nodiscard]] span<const part> groups() const noexcept { return {parts.get(), size.get()}; }
   [[nodiscard]] bool is_live(sequence_id id) const noexcept { return tracker.progress(id).has_value(); }
 
   /// The position from which a sequence goes on, if the open step is not to run it.
@@ -54,7 +50,7 @@ struct group_cache_state {
   }
   void enlist(std::uint32_t slot, token_range tokens) noexcept {
     if (tokens.empty()) return;
-    for (part& p : groups()) p.overwrite(slot, tokens.first);
+    for (part& p : parts.all()) p.overwrite(slot, tokens.first);
     steps.enlist(slot, tokens);
     sequences[slot].last_step = steps.last_begun();
   }
@@ -75,7 +71,7 @@ struct group_cache_state {
   }
   /// @param filled tokens that have content which is worth keeping
   void drop(std::uint32_t slot, token_count kept, token_count filled) noexcept {
-    for (part& p : groups()) {
+    for (part& p : parts.all()) {
       p.drop(slot, kept, filled.value() / p.kind.tokens_per_block.value(), sequences[slot].last_step);
     }
   }
@@ -99,10 +95,10 @@ class group_cache_candidates {
     return slot(i) == requester_ ? position_ : cache_.base(key(i));
   }
   [[nodiscard]] std::int64_t slack(std::size_t i) const noexcept { return cache_.sequences[slot(i)].slack; }
-  [[nodiscard]] std::size_t groups() const noexcept { return cache_.groups().size(); }
-  [[nodiscard]] kv_group group(std::size_t g) const noexcept { return cache_.groups()[g].kind; }
+  [[nodiscard]] std::size_t groups() const noexcept { return cache_.parts.size(); }
+  [[nodiscard]] kv_group group(std::size_t g) const noexcept { return cache_.parts[g].kind; }
   [[nodiscard]] block_range blocks(std::size_t i, std::size_t g) const noexcept {
-    return cache_.groups()[g].held(slot(i));
+    return cache_.parts[g].held(slot(i));
   }
   /// @return those of all groups together
   [[nodiscard]] block_count blocks(std::size_t i) const noexcept {
@@ -111,14 +107,22 @@ class group_cache_candidates {
     return sum;
   }
   [[nodiscard]] block_count held(std::size_t i, std::size_t g, block_count first, block_count last) const noexcept {
-    return cache_.groups()[g].count(slot(i), {first, last}, [](auto) noexcept { return true; });
+    return cache_.parts[g].count(slot(i), {first, last}, [](auto) noexcept { return true; });
   }
   [[nodiscard]] block_count reclaimable(std::size_t i,
                                         std::size_t g,
                                         block_count first,
                                         block_count last) const noexcept {
-    return cache_.groups()[g].reclaimable(slot(i), {first, last});
+    return cache_.parts[g].reclaimable(slot(i), {first, last});
   }
+  [[nodiscard]] std::size_t block(std::size_t i, std::size_t g, block_count logical) const noexcept {
+    const auto id = cache_.parts[g].at(slot(i), logical);
+    return id == typename State::id_type{} ? State::part::no_block : id.index();
+  }
+  [[nodiscard]] std::uint32_t holders(std::size_t g, std::size_t block) const noexcept {
+    return cache_.parts[g].holders(block);
+  }
+  [[nodiscard]] span<std::uint32_t> let_go(std::size_t g) const noexcept { return cache_.parts[g].let_go(); }
 
  private:
   [[nodiscard]] std::uint32_t slot(std::size_t i) const noexcept { return cache_.sequences.slot_at(i); }
@@ -137,7 +141,7 @@ struct group_tables {
   [[nodiscard]] std::size_t size() const noexcept { return cache.sequences.size(); }
   [[nodiscard]] span<const typename State::id_type> blocks(std::size_t i) const noexcept {
     const std::uint32_t slot = cache.sequences.slot_at(i);
-    return cache.groups()[group].table(slot, cache.groups()[group].held(slot));
+    return cache.parts[group].table(slot, cache.parts[group].held(slot));
   }
 };
 /// No block is where the sequence holds none.

@@ -26,6 +26,7 @@ class group_blocks {
   group_blocks(const View& view, std::size_t i, std::size_t g) noexcept
       : view_(view), i_(i), g_(g), group_(view.group(g)), blocks_(view.blocks(i, g)), tokens_(view.tokens(i)) {}
 
+  [[nodiscard]] block_range all() const noexcept { return blocks_; }
   [[nodiscard]] block_range beyond(token_count kept) const noexcept { return group_.beyond(kept, blocks_); }
   [[nodiscard]] block_range left_behind(token_count kept) const noexcept {
     const block_count end = group_.left_behind(smaller(kept, tokens_)).last;
@@ -111,13 +112,16 @@ class group_blocks {
 };
 
 /// @param wanted (g): blocks of a group that have to come free; 0 or less where none has to
+/// @param kept up to where
 /// @return the last position at which every group lets candidate `i` go on and gives enough: `uncut` where it need not
 ///   be cut, and none where all it has is too little
 /// @complexity linear in its blocks for each time that a group moves the position; mostly each does once or not at all
 template <class View, class Wanted>
-[[nodiscard]] std::optional<token_count> last_cut(const View& view, std::size_t i, const Wanted& wanted) noexcept {
+[[nodiscard]] std::optional<token_count> last_cut(const View& view,
+                                                  std::size_t i,
+                                                  const Wanted& wanted,
+                                                  token_count kept = uncut) noexcept {
   const std::size_t groups = view.groups();
-  token_count kept = uncut;
   std::size_t agreed = 0;  // groups in a row that let it go on there
   for (std::size_t g = 0; agreed < groups; g = g + 1 < groups ? g + 1 : 0) {
     const auto position = group_blocks<View>(view, i, g).last_cut(kept, wanted(g));

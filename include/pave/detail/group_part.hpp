@@ -30,6 +30,8 @@ class group_part {
   using id_type = typename Pool::id_type;
   using kept_block_type = typename Pool::kept_block_type;
 
+  static constexpr std::size_t no_block = static_cast<std::size_t>(-1);
+
   kv_group kind;
   Pool pool;
   Index index;
@@ -41,7 +43,8 @@ class group_part {
     if constexpr (Index::finds) {
       if (!index.reserve(pool.id_end()) || !names.reserve(sequences, width) || !found_.reserve(width_)) return false;
     }
-    return rows_.reserve(sequences) && blocks_.reserve(sequences, width_) && takes_.reserve(pool.id_end());
+    return rows_.reserve(sequences) && blocks_.reserve(sequences, width_) && takes_.reserve(pool.id_end()) &&
+           let_go_.reserve(pool.id_end());
   }
 
   // --- what sequences hold ---
@@ -66,10 +69,17 @@ class group_part {
     return std::count_if(blocks.begin(), blocks.end(), [&](id_type b) { return b != id_type{} && counts(b); });
   }
   [[nodiscard]] block_count reclaimable(std::uint32_t slot, block_range range) const noexcept {
-    return count(slot, range, [this](id_type block) noexcept {
-      return pool.holders(block) == 1 && !takes_[block.index()] && !pool.is_leaving(block);
-    });
+    return count(slot, range, [this](id_type block) noexcept { return holders(block.index()) == 1; });
   }
+  /// How many have to let a block go before it is a gain: more than there are, where it is none then. The one that
+  /// would be copied is a gain once all others do so: whoever asks then needs no copy.
+  [[nodiscard]] std::uint32_t holders(std::size_t block) const noexcept {
+    const id_type id(block);
+    if (takes_[block] || pool.is_leaving(id)) return 0xFFFFFFFEU;
+    return pool.holders(id) - (block == copied_ ? 1 : 0);
+  }
+  /// By id: how many would let a block go. All are 0 but while a plan is made.
+  [[nodiscard]] span<std::uint32_t> let_go() const noexcept { return let_go_.all(); }
 
   // --- what a step writes ---
 
@@ -127,6 +137,12 @@ class group_part {
   [[nodiscard]] bool copies(std::uint32_t slot, token_range tokens) const noexcept {
     const auto b = tokens.empty() ? std::nullopt : written_on(slot, tokens.first);
     return b && pool.holders(at(slot, *b)) > 1;
+  }
+  /// The same, for whom a plan is made.
+  [[nodiscard]] bool plan_copy(std::uint32_t slot, token_range tokens) noexcept {
+    const bool is_one = copies(slot, tokens);
+    copied_ = is_one ? at(slot, *written_on(slot, tokens.first)).index() : no_block;
+    return is_one;
   }
   /// @pre it `copies`, and a block is available
   /// @return the block that it wrote into, and the one in its place
@@ -220,7 +236,7 @@ class group_part {
   [[nodiscard]] bool find(std::uint32_t slot, token_count from, token_count position) noexcept {
     found_blocks_ = {first_found(from, position), position.value() / kind.tokens_per_block.value()};
     found_size_ = 0;
-    free_found_ = 0;
+    found_needs_ = 0;
     for (block_count b = found_blocks_.first; b < found_blocks_.last; b += 1) {
       const kept_block_type one = *index.find(pool, names(slot, b));
       if (takes_[one.block.index()] || has(slot, one.block)) {
@@ -229,22 +245,28 @@ class group_part {
       }
       takes_[one.block.index()] = true;
       found_[found_size_++] = one;
-      if (pool.holders(one.block) == 0) free_found_ += 1;
+      if (pool.holders(one.block) == 0) found_needs_ += 1;
     }
+    const block_range row = rows_[slot];
+    const block_range replaced{larger(row.first, found_blocks_.first), smaller(row.last, found_blocks_.last)};
+    if (!replaced.empty()) found_needs_ -= reclaimable(slot, replaced);
     return true;
   }
-  /// How many of them nobody holds.
-  [[nodiscard]] block_count free_found() const noexcept { return free_found_; }
+  /// What they take of what is available: those that nobody holds, but for those in whose place they come.
+  [[nodiscard]] block_count found_needs() const noexcept { return found_needs_; }
   void forget_found() noexcept {
     while (found_size_ > 0) takes_[found_[--found_size_].block.index()] = false;
-    free_found_ = 0;
+    found_needs_ = 0;
   }
-  /// Takes what was found, in place of blocks that are not filled. @pre it is still there
-  void take_found(std::uint32_t slot, step_id last_use) noexcept {
+  /// Takes what was found, in place of blocks that are not filled, and gives up others of these that it passes over.
+  /// @param from as of `find`
+  /// @pre it is still there
+  void take_found(std::uint32_t slot, token_count from, step_id last_use) noexcept {
     if (found_size_ == 0) return;
-    for (block_count b = found_blocks_.first; b < found_blocks_.last; b += 1) {
+    for (block_count b = from.value() / kind.tokens_per_block.value(); b < found_blocks_.last; b += 1) {
       release(slot, b, last_use, content::worthless);
     }
+    close_up(slot);
     pool.acquire(found_.all().first(found_size_), {}).value();
     for (std::size_t i = 0; i < found_size_; ++i) put(slot, found_blocks_.first + i) = found_[i].block;
     forget_found();
@@ -268,21 +290,26 @@ class group_part {
     const block_count end = blocks_for(also, kind.tokens_per_block);
     for (block_count b = blocks_for(tokens.last, kind.tokens_per_block); b < end; b += 1) visit(b);
   }
-  /// The entry of a logical block, in the row from now on. Those between have no block.
+  /// The entry of a logical block, in the row from now on. Those before it that were not have no block.
   id_type& put(std::uint32_t slot, block_count logical) noexcept {
     block_range& row = rows_[slot];
     id_type* const ids = blocks_.data() + slot * width_;
-    if (row.empty()) row = {logical, logical};
+    if (row.empty()) {
+      std::fill(ids, ids + logical.value(), id_type{});
+      row = {logical, logical};
+    }
     if (logical >= row.last) {
       std::fill(ids + row.last.value(), ids + logical.value() + 1, id_type{});
       row.last = logical + 1;
     }
+    row.first = smaller(row.first, logical);
     return ids[logical.value()];
   }
   void release(std::uint32_t slot, block_count logical, step_id last_use, content left) noexcept {
     if (!holds(slot, logical)) return;
     id_type& entry = put(slot, logical);
-    pool.release({&entry, 1}, last_use, left).value();
+    // What is taken for its content keeps it, also where its holder was to rewrite it.
+    pool.release({&entry, 1}, last_use, takes_[entry.index()] ? content::worth_keeping : left).value();
     entry = id_type{};
   }
   /// The row begins and ends with a block that is held.
@@ -309,9 +336,11 @@ class group_part {
   buffer<id_type> blocks_;         // [sequences, width]
   buffer<kept_block_type> found_;  // by the last `find`, in logical order
   buffer<bool> takes_;             // by id: who asks takes it itself
+  mutable buffer<std::uint32_t> let_go_;
+  std::size_t copied_ = no_block;
   block_range found_blocks_;
   std::size_t found_size_ = 0;
-  block_count free_found_;
+  block_count found_needs_;
   std::size_t width_ = 0;
 };
 
