@@ -217,10 +217,10 @@ TEST_CASE("group_planner: parked ones are used up, least important first, before
   CHECK(plan_over_groups(view, 0, {6, 7}, victims::parked_only).error.missing.value() == 1);
 }
 
-TEST_CASE("group_planner: only what is less important than the requester is asked, also for what it left behind",
+TEST_CASE("group_planner: only what is less important than the requester is cut, and all give what they left behind",
           "[planner]") {
   const plain_group_view view({window}, {{1, 1, 16, {"1111"}}, {2, 2, 16, {"1111"}, true}, {3, 3, 16, {"1111"}}});
-  const std::int64_t had[] = {12, 8, 4, 0};
+  const std::int64_t had[] = {12, 10, 8, 6};
   for (std::int64_t requester = 0; requester <= 3; ++requester) {
     CAPTURE(requester);
     const std::int64_t most = had[requester];
@@ -228,10 +228,19 @@ TEST_CASE("group_planner: only what is less important than the requester is aske
     CHECK(all);
     CHECK(all.groups[0].freed.value() == most);
     CHECK(plan_over_groups(view, requester, {most + 2}).error.missing.value() == 2);
+    CHECK(plan_over_groups(view, requester, {6}).cuts.empty());
   }
-  CHECK(plan_over_groups(view, 0, {2}, victims::parked_only).left_behind.size() == 1);
-  CHECK(kept_by(plan_over_groups(view, 0, {3}, victims::parked_only)) == kept{2, 4});
-  CHECK(plan_over_groups(view, 0, {5}, victims::parked_only).error.missing.value() == 1);
+  // First those that may be cut, parked ones before running ones; then the others in the same way.
+  const auto order = [&](std::int64_t requester, victims from) {
+    std::vector<std::int32_t> names;
+    for (const auto& one : plan_over_groups(view, requester, {6}, from).left_behind) names.push_back(one.sequence);
+    return names;
+  };
+  CHECK(order(0, victims::parked_then_running) == std::vector<std::int32_t>{2, 3, 1});
+  CHECK(order(2, victims::parked_then_running) == std::vector<std::int32_t>{3, 2, 1});
+  CHECK(order(0, victims::parked_only) == std::vector<std::int32_t>{2, 3, 1});
+  CHECK(kept_by(plan_over_groups(view, 0, {7}, victims::parked_only)) == kept{2, 4});
+  CHECK(plan_over_groups(view, 0, {9}, victims::parked_only).error.missing.value() == 1);
 }
 
 TEST_CASE("group_planner: shared blocks come free for nobody, and those that go all the same are reported",

@@ -47,6 +47,12 @@ using group_candidates_reclaimable =
 ///   go; the sum over the blocks of a range. A block that several hold counts for none of them
 ///
 /// The order `largest` asks for more: `block_count blocks(i)`, over all groups, as the engine weighs them.
+///
+/// Where candidates share blocks, a view can say which, so that one counts, once, if all who hold it let it go:
+/// - `std::size_t block(i, g, block_count logical)`: a number for a block of candidate `i`, the same for all who hold it;
+///   more than all others where it holds none there
+/// - `std::uint32_t holders(g, std::size_t block)`: how many hold it, others than candidates, too
+/// - `span<std::uint32_t> let_go(g)`: `[blocks]`, all 0 before a plan and after it; empty: do not look at this
 template <class View>
 inline constexpr bool is_group_candidate_view_v = detail::all({
     detail::is_detected_as_v<std::size_t, detail::candidates_size, View>,
@@ -74,10 +80,12 @@ struct group_table {
   span<const std::int32_t> ends;         ///< `[rows]`: the logical block behind a row's last one
   span<const std::uint32_t> holders;     ///< `[capacity]`: how many sequences, pins and caches hold each block
   span<const std::int32_t> begins = {};  ///< `[rows]`: its first one; empty: 0 for all. Spares plans a look at holes
+  span<std::uint32_t> let_go = {};       ///< `[capacity]`, all 0: room for plans over shared blocks; empty: none
 };
 
 /// @brief Candidates over one table of 32-bit block ids for each KV group, as engines hand them to kernels. The row
-/// number is the key. A block comes free where `holders[block]` of its group is 1.
+/// number is the key. A block comes free where `holders[block]` of its group is 1; with `let_go`, also where that many
+/// rows have it and all let it go.
 /// @tparam Rank with `<`; no two are equal
 template <class Rank = rank>
 class group_table_candidates {
@@ -125,6 +133,13 @@ class group_table_candidates {
       return of.holders[static_cast<std::size_t>(block)] == 1;
     });
   }
+  [[nodiscard]] constexpr std::size_t block(std::size_t i, std::size_t g, block_count logical) const noexcept {
+    return static_cast<std::size_t>(groups_[g].table[i * groups_[g].stride + static_cast<std::size_t>(logical.value())]);
+  }
+  [[nodiscard]] constexpr std::uint32_t holders(std::size_t g, std::size_t block) const noexcept {
+    return groups_[g].holders[block];
+  }
+  [[nodiscard]] constexpr span<std::uint32_t> let_go(std::size_t g) const noexcept { return groups_[g].let_go; }
 
  private:
   template <class Counts>

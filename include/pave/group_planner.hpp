@@ -328,16 +328,24 @@ class group_planner {
 
   // --- where blocks are shared ---
 
-  /// Whether a plan might be another one if blocks counted that several let go: it found too little, or gives up some
-  /// of them.
+  /// Whether a plan might be another one if blocks counted that several let go: it found too little, gives up some of
+  /// them, or cuts somebody while some of them are left behind.
   template <class View, class Key>
   [[nodiscard]] static bool may_share(const View& view, const result<basic_group_plan<Key>>& planned) noexcept {
     for (std::size_t g = 0; g < view.groups(); ++g) {
       if (view.let_go(g).empty()) return false;
     }
     if (!planned) return planned.code() == errc::shortage;
-    const span<const plan> groups = planned->groups;
-    return std::any_of(groups.begin(), groups.end(), [](const plan& of) noexcept { return of.given_up > 0; });
+    for (std::size_t g = 0; g < view.groups(); ++g) {
+      if (planned->groups[g].given_up > 0) return true;
+      if (planned->cuts.empty() || planned->groups[g].demand == 0 || !view.group(g).leaves_blocks_behind()) continue;
+      for (std::size_t i = 0; i < view.size(); ++i) {
+        const blocks_of<View> blocks(view, i, g);
+        const block_range left_behind = blocks.left_behind(detail::uncut);
+        if (blocks.held(left_behind) > blocks.reclaimable(left_behind)) return true;
+      }
+    }
+    return false;
   }
   /// As `make_plan`, but block by block.
   template <class View, class Rank, class Key>
