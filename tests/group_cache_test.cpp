@@ -223,8 +223,8 @@ TEST_CASE("group_cache: whoever writes next into a block that a fork shares gets
   const pave::sequence_id parent = run_prompt(cache, 0, 5);
   const pave::sequence_id child = cache.fork(parent, 1).value();
   CHECK(cache.progress(child)->scheduled == 5);
-  const auto before = std::vector<std::int32_t>{last_block(cache, child, 0), last_block(cache, child, 1),
-                                                last_block(cache, child, 2)};
+  const auto before =
+      std::vector<std::int32_t>{last_block(cache, child, 0), last_block(cache, child, 1), last_block(cache, child, 2)};
   const auto grown = grow(cache, parent, 1);
   REQUIRE(grown);
   REQUIRE(grown->copies.size() == 3);

@@ -43,8 +43,8 @@ struct tables {
 void fill(tables& of, random_source& random) {
   const std::size_t size = 1 + random.index(3);
   for (std::size_t i = 0; i < size; ++i) {
-    of.rows.push_back({{static_cast<std::int64_t>(i), i}, static_cast<std::int32_t>(random.between(0, 10)),
-                       random.one_in(3)});
+    of.rows.push_back(
+        {{static_cast<std::int64_t>(i), i}, static_cast<std::int32_t>(random.between(0, 10)), random.one_in(3)});
   }
   std::vector<kv_group> kinds;
   for (std::int64_t left = random.between(1, 2); left > 0; --left) {
@@ -196,8 +196,8 @@ TEST_CASE("group_planner: over shared blocks it finds a plan where an exhaustive
     const victims from = random.one_in(4) ? victims::parked_only : victims::parked_then_running;
     amounts shortage;
     for (std::size_t g = 0; g < of.groups.size(); ++g) shortage.push_back(random.between(0, 8));
-    const auto found = plan_over_groups(of.view(), pave::rank{requester, of.rows.size()},
-                                        {shortage.begin(), shortage.end()}, from);
+    const auto found =
+        plan_over_groups(of.view(), pave::rank{requester, of.rows.size()}, {shortage.begin(), shortage.end()}, from);
     for (const auto& counts : of.let_go) {
       expect(std::all_of(counts.begin(), counts.end(), [](std::uint32_t n) { return n == 0; }), "no count stays");
     }
@@ -205,7 +205,8 @@ TEST_CASE("group_planner: over shared blocks it finds a plan where an exhaustive
     std::vector<std::vector<std::int64_t>> options;
     std::vector<std::int64_t> whole;
     for (std::size_t i = 0; i < of.rows.size(); ++i) {
-      const bool may_be_cut = of.rows[i].rank.value > requester && (from == victims::parked_then_running || of.rows[i].parked);
+      const bool may_be_cut =
+          of.rows[i].rank.value > requester && (from == victims::parked_then_running || of.rows[i].parked);
       options.push_back(options_of(of, i, may_be_cut));
       whole.push_back(options.back().back());
     }

@@ -303,16 +303,17 @@ TEST_CASE("group_cache: no call takes memory but create", "[group_cache][memory]
     const watched memory;
     for (std::int64_t i = 0; i < 4; ++i) {
       const auto id = cache.admit(i, 17);
-      for (std::size_t g = 0; g < 3; ++g) all_made = id && cache.set_hashes(*id, g, 0, hashes_of(hashes, g)) && all_made;
+      for (std::size_t g = 0; g < 3; ++g)
+        all_made = id && cache.set_hashes(*id, g, 0, hashes_of(hashes, g)) && all_made;
     }
     for (int steps = 0; steps < 60; ++steps) {
       const auto step = cache.begin_step();
+      if (steps == 5) all_made = cache.fork({0, 1}, 9) && all_made;
       for (std::uint32_t slot = 0; slot < 6; ++slot) {
         const auto grown = cache.grow_or_reclaim({slot, 1}, cache.remaining({slot, 1}).has_value() ? 2 : 0);
         if (grown) cuts += static_cast<std::int64_t>(grown->cuts.size());
       }
       for (auto next = cache.next_restore(40); next; next = cache.next_restore(40)) found += next->found.size().value();
-      if (steps == 5) all_made = cache.fork({0, 1}, 9) && all_made;
       if (steps == 9) all_made = cache.truncate({0, 1}, 12) && all_made;
       if (steps == 30) all_made = cache.finish({0, 1}) && all_made;
       if (steps == 40) cache.reset();

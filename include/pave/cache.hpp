@@ -47,25 +47,6 @@ constexpr bool is_whole_cache_bundle() noexcept {
   return has_parts_v<Policies>;
 }
 
-/// A cache's index, once it keeps its contract; without it nothing is found, so that no other line follows its one.
-template <class Index, class Pool>
-constexpr bool is_whole_prefix_index() noexcept {
-  constexpr bool says_it = is_detected_as_v<bool, prefix_index_finds, Index>;
-  static_assert(says_it, "pave: a prefix_index policy needs `static constexpr bool finds`");
-  if constexpr (!says_it) {
-    return false;
-  } else if constexpr (Index::finds) {
-    constexpr bool is_whole = is_prefix_index_v<Index, Pool>;
-    static_assert(is_whole,
-                  "pave: a prefix_index policy needs `bool reserve(block_count ids)`, `std::optional<kept_block> "
-                  "find(const Pool&, block_hash) const` and `add(const Pool&, block_hash, id)`, with the pool's ids");
-    static_assert(Pool::keeps_content,
-                  "pave: a prefix_index finds what a pool keeps: name the retention `keep` in the pool's bundle");
-    return is_whole && Pool::keeps_content;
-  } else {
-    return true;
-  }
-}
 template <class Policies>
 using cache_bundle_or_default = std::conditional_t<is_whole_cache_bundle<Policies>(), Policies, cache_policies>;
 }  // namespace detail
@@ -158,10 +139,7 @@ class kv_cache {
   using pool_type = block_pool<typename bundle::pool>;
   using planner_type = eviction_planner<typename bundle::planner>;
   using tracker_type = restore_tracker<typename bundle::tracker>;
-  using prefix_index_type =
-      std::conditional_t<detail::is_whole_prefix_index<typename bundle::prefix_index, pool_type>(),
-                         typename bundle::prefix_index,
-                         no_prefix_index>;
+  using prefix_index_type = detail::prefix_index_or_none<typename bundle::prefix_index, pool_type>;
   using id_type = typename pool_type::id_type;
   using kept_block_type = typename pool_type::kept_block_type;
 

@@ -62,10 +62,10 @@ struct group_block_copy {
 
 /// @brief What a sequence got. The spans are valid until the next call that is not const.
 struct group_growth {
-  token_range tokens;                      ///< positions that the open step computes
-  span<const group_cut> cuts;              ///< who was cut for it; who was running is not to be run in the open step
-  span<const group_block_copy> copies;     ///< of a fork, or a sequence that was set back
-  bool yields = false;                     ///< the step gives the sequence's next token: see `growth`
+  token_range tokens;                   ///< positions that the open step computes
+  span<const group_cut> cuts;           ///< who was cut for it; who was running is not to be run in the open step
+  span<const group_block_copy> copies;  ///< of a fork, or a sequence that was set back
+  bool yields = false;                  ///< the step gives the sequence's next token: see `growth`
 };
 
 /// @brief A sequence that came in. The spans are valid until the next call that is not const.
@@ -130,7 +130,7 @@ class group_cache {
   using pool_type = block_pool<typename bundle::pool>;
   using planner_type = group_planner<typename bundle::planner>;
   using tracker_type = restore_tracker<typename bundle::tracker>;
-  using prefix_index_type = typename bundle::prefix_index;
+  using prefix_index_type = detail::prefix_index_or_none<typename bundle::prefix_index, pool_type>;
   using id_type = typename pool_type::id_type;
 
   static_assert(is_deterministic_v<typename detail::pool_bundle_or_default<typename bundle::pool>::lock>,
@@ -140,9 +140,9 @@ class group_cache {
                 "takes, another would be short of");
   static_assert(!pool_type::delays,
                 "pave: a group_cache takes no fence that delays: its steps run in order, on one stream");
-  static_assert(!prefix_index_type::finds || (pool_type::keeps_content && pool_type::can_share),
-                "pave: a prefix_index of a group_cache finds what its pools keep, and shares it: name the retention "
-                "`keep` and a sharing that counts in the pool's bundle");
+  static_assert(!prefix_index_type::finds || pool_type::can_share,
+                "pave: what a group_cache's prefix_index finds is shared: name a sharing policy that counts, like "
+                "`counted`");
 
   /// @brief Makes an empty cache. No other call takes memory.
   /// @param groups at least one
@@ -241,7 +241,8 @@ class group_cache {
     state_.tracker.fork(parent, id, end).value();
     state_.steps.fork(parent.slot, id.slot);
     if constexpr (prefix_index_type::finds) {
-      for (part& p : state_.parts.all()) p.names.share(parent.slot, id.slot, end.value() / p.kind.tokens_per_block.value());
+      for (part& p : state_.parts.all())
+        p.names.share(parent.slot, id.slot, end.value() / p.kind.tokens_per_block.value());
     }
     return id;
   }
@@ -345,7 +346,8 @@ class group_cache {
   /// @return the positions to compute: fewer than `tokens` where a window or a state group could never hold the blocks
   ///   of so many at once
   /// @error `shortage`, with the blocks that the first group lacks which cannot have enough: the sequence is parked and
-  ///   keeps its blocks, and nothing else moved
+  ///   keeps its blocks, and nothing else moved. With `whole_sequence` it gives up all of them, as do all that are less
+  ///   important, and were too few: `progress` says that they are parked
   /// @error `never_fits`: a group can never hold so many tokens; it still runs, and should be ended
   /// @error `waits`: it is parked or waiting
   /// @error `no_step`
@@ -371,7 +373,10 @@ class group_cache {
     }
     const auto cuts = make_room(id, state_.base(id), victims::parked_then_running);
     if (!cuts) {
-      if (cuts.code() == errc::shortage) state_.tracker.park(id, chunk.last).value();
+      if (cuts.code() == errc::shortage) {
+        if constexpr (!planner_type::spares_requester) give_up_in_vain(id);
+        state_.tracker.park(id, chunk.last).value();
+      }
       return cuts.error();
     }
     const span<const group_block_copy> copies = take(id, chunk, chunk.last);
@@ -606,9 +611,8 @@ class group_cache {
     };
     result<group_plan> planned = plan_for(&group_need::must_fit);
     if (!planned) return planned.error();
-    const bool takes_all = std::all_of(needs_.data(), needs_.data() + groups(), [](const group_need& n) noexcept {
-      return n.must_fit == n.takes;
-    });
+    const bool takes_all = std::all_of(needs_.data(), needs_.data() + groups(),
+                                       [](const group_need& n) noexcept { return n.must_fit == n.takes; });
     if (!takes_all) planned = plan_for(&group_need::takes);
     const group_plan& plan = planned.value();
     for (const group_cut& c : plan.cuts) state_.cut_back(c.sequence, c.kept);
@@ -616,6 +620,14 @@ class group_cache {
       state_.parts[one.group].leave(one.sequence.slot, one.blocks, state_.sequences[one.sequence.slot].last_step);
     }
     return plan.cuts;
+  }
+  /// The baseline's answer where all victims together are not enough.
+  void give_up_in_vain(sequence_id requester) noexcept {
+    const rank asks = state_.sequences[requester.slot].order;
+    for (std::size_t i = 0; i < state_.sequences.size(); ++i) {
+      const std::uint32_t slot = state_.sequences.slot_at(i);
+      if (!(state_.sequences[slot].order < asks)) state_.cut_back(state_.sequences.id(slot), 0);
+    }
   }
   /// @pre blocks are available for it
   span<const group_block_copy> take(sequence_id id, token_range chunk, token_count also) noexcept {

@@ -49,7 +49,8 @@ using group_candidates_reclaimable =
 /// The order `largest` asks for more: `block_count blocks(i)`, over all groups, as the engine weighs them.
 ///
 /// Where candidates share blocks, a view can say which, so that one counts, once, if all who hold it let it go:
-/// - `std::size_t block(i, g, block_count logical)`: a number for a block of candidate `i`, the same for all who hold it;
+/// - `std::size_t block(i, g, block_count logical)`: a number for a block of candidate `i`, the same for all who hold
+/// it;
 ///   more than all others where it holds none there
 /// - `std::uint32_t holders(g, std::size_t block)`: how many hold it, others than candidates, too
 /// - `span<std::uint32_t> let_go(g)`: `[blocks]`, all 0 before a plan and after it; empty: do not look at this
@@ -134,7 +135,8 @@ class group_table_candidates {
     });
   }
   [[nodiscard]] constexpr std::size_t block(std::size_t i, std::size_t g, block_count logical) const noexcept {
-    return static_cast<std::size_t>(groups_[g].table[i * groups_[g].stride + static_cast<std::size_t>(logical.value())]);
+    return static_cast<std::size_t>(
+        groups_[g].table[i * groups_[g].stride + static_cast<std::size_t>(logical.value())]);
   }
   [[nodiscard]] constexpr std::uint32_t holders(std::size_t g, std::size_t block) const noexcept {
     return groups_[g].holders[block];

@@ -27,26 +27,31 @@ inline namespace v0 {
 
 /// @brief The default policies of a planner over groups. Derive from it and name what is to change.
 struct group_planner_policies {
+  using demand = exact;  ///< or `whole_sequence`, the baseline
   using victim_order = least_important;
 };
 
 namespace detail {
 template <class Policies>
 constexpr bool is_group_planner_bundle() noexcept {
-  constexpr bool has_order = is_detected_v<slot_victim_order, Policies>;
-  static_assert(has_order,
+  constexpr bool has_slots = is_detected_v<slot_victim_order, Policies> && is_detected_v<slot_demand, Policies>;
+  static_assert(has_slots,
                 "pave: a group_planner takes a bundle of its policies: derive from group_planner_policies, and name in "
                 "it what is to change");
-  constexpr bool has_other_slots = is_detected_v<slot_demand, Policies> || is_detected_v<slot_cut_shape, Policies> ||
-                                   is_detected_v<slot_restore_cost, Policies>;
+  constexpr bool has_other_slots =
+      is_detected_v<slot_cut_shape, Policies> || is_detected_v<slot_restore_cost, Policies>;
   static_assert(!has_other_slots,
-                "pave: a group_planner has no demand, cut_shape or restore_cost: derive its bundle from "
+                "pave: a group_planner has no cut_shape or restore_cost: derive its bundle from "
                 "group_planner_policies");
-  if constexpr (has_order) {
+  if constexpr (has_slots) {
     constexpr bool has_cheapest_plan = wants_cheapest_plan_v<typename Policies::victim_order>;
     static_assert(!has_cheapest_plan,
                   "pave: a group_planner cuts victim after victim, and cheapest_restore has no order of them");
-    return !has_other_slots && !has_cheapest_plan;
+    constexpr bool asks_for_shortages =
+        std::is_same_v<typename Policies::demand, exact> || std::is_same_v<typename Policies::demand, whole_sequence>;
+    static_assert(asks_for_shortages,
+                  "pave: a group_planner meets the shortage of each group: its demand is exact or whole_sequence");
+    return !has_other_slots && !has_cheapest_plan && asks_for_shortages;
   } else {
     return false;
   }
@@ -109,10 +114,10 @@ using group_plan = basic_group_plan<sequence_id>;
 /// nothing but its policy, and moves nothing.
 ///
 /// Blocks that sequences have left behind (before their windows, and states before their last one) cost nothing: they
-/// may come from any candidate, nobody is cut where these are enough, and no more of them go than are missing. Otherwise
-/// sequences are cut, each at a position at which every group lets it go on. Since a cut takes blocks of all groups, one group may get more than it
-/// is short of. But the plan is minimal: were any one cut later, or left out, some group would get too little, whatever
-/// else were taken that is left behind.
+/// may come from any candidate, nobody is cut where these are enough, and no more of them go than are missing.
+/// Otherwise sequences are cut, each at a position at which every group lets it go on. Since a cut takes blocks of all
+/// groups, one group may get more than it is short of. But the plan is minimal: were any one cut later, or left out,
+/// some group would get too little, whatever else were taken that is left behind.
 ///
 /// Victim after victim goes whole, until one can make up for all that is still missing. Then each is cut again, the
 /// last one first: as late as the others allow, or not at all. Once is enough: whole, a victim gives the most that it
@@ -122,14 +127,18 @@ using group_plan = basic_group_plan<sequence_id>;
 template <class Policies = group_planner_policies>
 class group_planner {
  public:
+  using demand_type = typename detail::group_planner_bundle_or_default<Policies>::demand;
   using victim_order = typename detail::group_planner_bundle_or_default<Policies>::victim_order;
+  /// Whether a requester that nobody can help keeps its blocks while it waits.
+  static constexpr bool spares_requester = demand_type::spares_requester;
 
   group_planner() = default;
   /// @brief A planner with an order that holds state.
   explicit constexpr group_planner(victim_order order) noexcept : order_(std::move(order)) {}
 
   /// @brief Finds what meets the shortage of every group. Only sequences less important than the requester are cut, and
-  /// parked ones first; after them the others are asked for what they have left behind, and the most important one last.
+  /// parked ones first; after them the others are asked for what they have left behind, and the most important one
+  /// last.
   /// @param view the candidates; the requester may be among them, and is not cut, by its rank
   /// @param requester the rank of who needs the blocks
   /// @param shortage `[groups]`: blocks needed minus blocks available; where all are 0 the plan is empty
@@ -181,8 +190,8 @@ class group_planner {
   template <class View>
   using blocks_of = detail::group_blocks<View>;
 
-  /// All candidates are asked for what they left behind, and some may be cut. Those whose turn has come stand behind the
-  /// others, the first one last.
+  /// All candidates are asked for what they left behind, and some may be cut. Those whose turn has come stand behind
+  /// the others, the first one last.
   template <class View, class Rank>
   struct draft {
     const View& view;
@@ -206,9 +215,8 @@ class group_planner {
       return asked[0];
     }
     [[nodiscard]] auto after() const noexcept {
-      return [this](const group_victim& a, const group_victim& b) noexcept {
-        return is_before(b.candidate, a.candidate);
-      };
+      return
+          [this](const group_victim& a, const group_victim& b) noexcept { return is_before(b.candidate, a.candidate); };
     }
     [[nodiscard]] bool may_be_cut(std::size_t i) const noexcept {
       return requester < view.rank(i) && (from == victims::parked_then_running || view.parked(i));
@@ -238,7 +246,7 @@ class group_planner {
     }
     draw(drawn, groups);
     if (is_any_missing(groups)) return refusal(groups);
-    tighten(drawn, groups);
+    if constexpr (!demand_type::whole_victims) tighten(drawn, groups);
     return write(drawn, room, groups);
   }
   template <class View, class Rank, class Key>
@@ -267,17 +275,29 @@ class group_planner {
   // While it is drawn, a plan counts for each group that is short all that may come free: what cuts take, and all that
   // is left behind.
 
-  /// Cuts a candidate as late as can be with what the others give, or else whole.
+  /// Cuts a candidate, as late as can be with what the others give, or else whole.
   template <class View>
   static void cut(const View& view, group_victim& victim, span<plan> groups) noexcept {
     for (std::size_t g = 0; g < groups.size(); ++g) {
       if (groups[g].demand > 0) groups[g].freed -= most(view, victim, g);
     }
-    const auto wanted = [&](std::size_t g) noexcept { return missing(groups[g]); };
-    victim.kept = detail::last_cut(view, victim.candidate, wanted).value_or(0);
+    if constexpr (demand_type::whole_victims) {
+      victim.kept = kept_whole(view, victim.candidate);
+    } else {
+      const auto wanted = [&](std::size_t g) noexcept { return missing(groups[g]); };
+      victim.kept = detail::last_cut(view, victim.candidate, wanted).value_or(0);
+    }
     for (std::size_t g = 0; g < groups.size(); ++g) {
       if (groups[g].demand > 0) groups[g].freed += most(view, victim, g);
     }
+  }
+  /// What a candidate keeps that gives up all it has.
+  template <class View>
+  [[nodiscard]] static token_count kept_whole(const View& view, std::size_t i) noexcept {
+    for (std::size_t g = 0; g < view.groups(); ++g) {
+      if (!view.blocks(i, g).empty()) return 0;
+    }
+    return detail::uncut;
   }
   template <class View>
   [[nodiscard]] static block_count most(const View& view, const group_victim& by, std::size_t g) noexcept {
@@ -360,14 +380,16 @@ class group_planner {
     for (const group_victim& one : drawn.asked) shared.leave(one.candidate);
     while (is_any_missing(groups) && drawn.has_victim()) {
       group_victim& victim = drawn.next();
-      shared.move(victim.candidate, victim.kept, 0);
-      victim.kept = 0;
+      const token_count kept = kept_whole(view, victim.candidate);
+      shared.move(victim.candidate, victim.kept, kept);
+      victim.kept = kept;
     }
     result<basic_group_plan<Key>> made = errc::shortage;
     if (is_any_missing(groups)) {
       made = refusal(groups);
     } else {
-      for (group_victim& victim : drawn.asked.subspan(drawn.turn, drawn.asked.size() - drawn.turn)) cut_late(shared, victim, groups);
+      const std::size_t late = demand_type::whole_victims ? 0 : drawn.asked.size() - drawn.turn;
+      for (group_victim& victim : drawn.asked.subspan(drawn.turn, late)) cut_late(shared, victim, groups);
       made = write_shared(drawn, shared, room, groups);
     }
     for (const group_victim& one : drawn.asked) shared.forget(one.candidate);
@@ -375,7 +397,9 @@ class group_planner {
   }
   /// As late as the others allow. @pre it is cut whole, and nothing is missing
   template <class View>
-  static void cut_late(const detail::shared_group_cuts<View>& shared, group_victim& victim, span<plan> groups) noexcept {
+  static void cut_late(const detail::shared_group_cuts<View>& shared,
+                       group_victim& victim,
+                       span<plan> groups) noexcept {
     const auto move_to = [&](token_count kept) noexcept {
       shared.move(victim.candidate, victim.kept, kept);
       victim.kept = kept;
@@ -383,7 +407,8 @@ class group_planner {
     move_to(detail::uncut);
     while (is_any_missing(groups)) move_to(shared.before(victim.candidate, victim.kept));
   }
-  /// All that is left behind is let go at first, and the last one of the order keeps of it what can be spared, and so on.
+  /// All that is left behind is let go at first, and the last one of the order keeps of it what can be spared, and so
+  /// on.
   template <class View, class Rank, class Key>
   [[nodiscard]] static result<basic_group_plan<Key>> write_shared(draft<View, Rank>& drawn,
                                                                   const detail::shared_group_cuts<View>& shared,

@@ -53,6 +53,30 @@ struct no_prefix_index {
   static constexpr bool finds = false;
 };
 
+namespace detail {
+/// A cache's index, once it keeps its contract; without it nothing is found, so that no other line follows its one.
+template <class Index, class Pool>
+constexpr bool is_whole_prefix_index() noexcept {
+  constexpr bool says_it = is_detected_as_v<bool, prefix_index_finds, Index>;
+  static_assert(says_it, "pave: a prefix_index policy needs `static constexpr bool finds`");
+  if constexpr (!says_it) {
+    return false;
+  } else if constexpr (Index::finds) {
+    constexpr bool is_whole = is_prefix_index_v<Index, Pool>;
+    static_assert(is_whole,
+                  "pave: a prefix_index policy needs `bool reserve(block_count ids)`, `std::optional<kept_block> "
+                  "find(const Pool&, block_hash) const` and `add(const Pool&, block_hash, id)`, with the pool's ids");
+    static_assert(Pool::keeps_content,
+                  "pave: a prefix_index finds what a pool keeps: name the retention `keep` in the pool's bundle");
+    return is_whole && Pool::keeps_content;
+  } else {
+    return true;
+  }
+}
+template <class Index, class Pool>
+using prefix_index_or_none = std::conditional_t<is_whole_prefix_index<Index, Pool>(), Index, no_prefix_index>;
+}  // namespace detail
+
 /// @brief Finds full blocks by their content, held ones and free ones, as long as the pool keeps it. It holds no block:
 /// one that is reused is found no more, and nobody has to say so.
 ///

@@ -1,4 +1,4 @@
-// expect: pave: a group_planner has no demand, cut_shape or restore_cost: derive its bundle from group_planner_policies
+// expect: pave: a group_planner has no cut_shape or restore_cost: derive its bundle from group_planner_policies
 // SPDX-License-Identifier: Apache-2.0
 // The bundle of another planner, with slots that nothing would read, is refused.
 #include <pave/pave.hpp>

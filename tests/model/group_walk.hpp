@@ -39,9 +39,7 @@ class group_walk {
   static constexpr bool finds = cache_type::prefix_index_type::finds;
 
  public:
-  group_walk(const pave::group_cache_options& options,
-             std::vector<pave::group_pool_options> groups,
-             std::uint64_t seed)
+  group_walk(const pave::group_cache_options& options, std::vector<pave::group_pool_options> groups, std::uint64_t seed)
       : random_(seed),
         options_(options),
         groups_(std::move(groups)),
@@ -164,12 +162,17 @@ class group_walk {
     say_hashes(sequences_.back());
   }
   void fork() {
-    if (sequences_.empty()) return;
+    if constexpr (cache_type::pool_type::can_share) {
+      if (!sequences_.empty()) fork_one();
+    }
+  }
+  void fork_one() {
     const std::size_t parent = random_.index(sequences_.size());
     const std::int64_t rank = random_.between(0, 20);
     const pave::result<pave::sequence_id> id = cache_.fork(sequences_[parent].id, rank);
     if (!id) {
-      expect(id.code() == pave::errc::table_full || (id.code() == pave::errc::busy && is_open_), "why it is not forked");
+      expect(id.code() == pave::errc::table_full || (id.code() == pave::errc::busy && is_open_),
+             "why it is not forked");
       return;
     }
     grouped_sequence child = sequences_[parent];
@@ -205,9 +208,8 @@ class group_walk {
     cache_.truncate(s.id, length).value();
     const std::int64_t there = cache_.progress(s.id)->scheduled.value();
     const std::int64_t stays = (std::min)(length, s.there);
-    const bool has_all = std::all_of(groups_.begin(), groups_.end(), [](const auto& one) {
-      return !one.group.leaves_blocks_behind();
-    });
+    const bool has_all =
+        std::all_of(groups_.begin(), groups_.end(), [](const auto& one) { return !one.group.leaves_blocks_behind(); });
     expect(there == stays || (!has_all && there < stays), "full attention can go on anywhere");
     if (there < stays) ++seen_.set_back;
     s.there = there;
@@ -247,6 +249,15 @@ class group_walk {
       if (c.kept > 0 && c.kept < s.there) ++seen_.partial_cuts;
       s.there = (std::min)(s.there, c.kept.value());
       expect(cache_.progress(s.id)->state == pave::sequence_state::parked, "who is cut waits");
+    }
+  }
+  /// The baseline gave up all that the one who asked, and all that are less important, had.
+  void note_given_up(pave::sequence_id by) {
+    const pave::rank asked = find(by)->order;
+    for (grouped_sequence& s : sequences_) {
+      if (s.order < asked) continue;
+      drop_open_work(s.id);
+      s.there = 0;
     }
   }
   bool has_open_work(pave::sequence_id id) const {
@@ -311,6 +322,7 @@ class group_walk {
         finish(static_cast<std::size_t>(find(id) - sequences_.data()));
       } else {
         expect(cache_.progress(id)->state == pave::sequence_state::parked, "it waits");
+        if (!cache_type::planner_type::spares_requester) note_given_up(id);
       }
       return;
     }
@@ -375,8 +387,8 @@ class group_walk {
   void execute(flight& of) {
     for (const pave::group_block_copy& copy : of.copies) {
       auto& blocks = content_[copy.group];
-      const std::size_t tokens = groups_[copy.group].group.checkpoint > 0 ? each(copy.group)
-                                                                          : static_cast<std::size_t>(copy.tokens.value());
+      const std::size_t tokens =
+          groups_[copy.group].group.checkpoint > 0 ? each(copy.group) : static_cast<std::size_t>(copy.tokens.value());
       std::copy_n(blocks[copy.from.index()].begin(), tokens, blocks[copy.to.index()].begin());
     }
     for (const work& w : of.works) {
@@ -404,14 +416,16 @@ class group_walk {
     const std::int64_t apart = groups_[g].group.checkpoint.value();
     const std::int64_t first = w.tokens.first.value();
     if (first > 0) {
-      expect(entry(w, g, first - 1) == w.hashes[static_cast<std::size_t>(first - 1)], "law 7: a state is the right one");
+      expect(entry(w, g, first - 1) == w.hashes[static_cast<std::size_t>(first - 1)],
+             "law 7: a state is the right one");
     }
     for (std::int64_t end = first + 1; end <= w.tokens.last.value(); ++end) {
       if (end % apart != 0 && end != w.tokens.last.value()) continue;
       auto& block = content_[g][block_of(w, g, end - 1).index()];
       for (std::size_t i = 0; i < each(g); ++i) {
-        const std::int64_t position = (end - 1) / static_cast<std::int64_t>(each(g)) * static_cast<std::int64_t>(each(g)) +
-                                      static_cast<std::int64_t>(i) + 1;
+        const std::int64_t position =
+            (end - 1) / static_cast<std::int64_t>(each(g)) * static_cast<std::int64_t>(each(g)) +
+            static_cast<std::int64_t>(i) + 1;
         if (position % apart != 0) block[i] = 0;
       }
       entry(w, g, end - 1) = w.hashes[static_cast<std::size_t>(end - 1)];

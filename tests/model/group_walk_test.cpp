@@ -28,6 +28,17 @@ struct largest_policies : index_policies {
   };
 };
 
+struct alone_policies : pave::group_cache_policies {
+  struct pool : pave::pool_policies {
+    using sharing = pave::exclusive;
+  };
+};
+struct whole_policies : index_policies {
+  struct planner : pave::group_planner_policies {
+    using demand = pave::whole_sequence;
+  };
+};
+
 pave::kv_group random_group(pave_tests::random_source& random) {
   constexpr std::int64_t sizes[] = {1, 2, 3, 4};
   pave::kv_group group;
@@ -68,8 +79,8 @@ void random_rounds(std::uint64_t rounds) {
     seen.set_back += walk.seen().set_back;
   });
   CHECK(seen.cuts > 0);
-  CHECK(seen.partial_cuts > 0);
-  CHECK(seen.copies > 0);
+  CHECK((seen.partial_cuts > 0) == pave::group_cache<Policies>::planner_type::spares_requester);
+  CHECK((seen.copies > 0) == pave::group_cache<Policies>::pool_type::can_share);
   CHECK(seen.set_back > 0);
   CHECK((seen.found > 0) == Policies::prefix_index::finds);
 }
@@ -90,4 +101,12 @@ TEST_CASE("group_cache: so it is where a restore begins with what its first chun
 
 TEST_CASE("group_cache: so it is where those that hold the most give first", "[group_cache][model]") {
   random_rounds<largest_policies>(1000);
+}
+
+TEST_CASE("group_cache: so it is where no block has two holders", "[group_cache][model]") {
+  random_rounds<alone_policies>(1000);
+}
+
+TEST_CASE("group_cache: so it is with the baseline, whose victims give up all", "[group_cache][model]") {
+  random_rounds<whole_policies>(1000);
 }

@@ -219,7 +219,8 @@ class group_part {
     token_count position = has_ends ? token_count(limit.value() / apart * apart) : from;
     while (position > from) {
       const block_range needed = kind.needed(position);
-      block_count b = kind.leaves_blocks_behind() ? needed.last : larger(needed.first, block_count(from.value() / each));
+      block_count b =
+          kind.leaves_blocks_behind() ? needed.last : larger(needed.first, block_count(from.value() / each));
       const auto is_there = [&](block_count logical) noexcept { return is_found(slot, from, logical); };
       if (!kind.leaves_blocks_behind()) {
         while (b < needed.last && is_there(b)) b += 1;

@@ -53,7 +53,8 @@ class shared_group_cuts {
         position = larger(position, token_count((end - 1).value() * view_.group(g).tokens_per_block.value()));
       }
     }
-    return *last_cut(view_, i, [](std::size_t) noexcept { return block_count(0); }, position);
+    return *last_cut(
+        view_, i, [](std::size_t) noexcept { return block_count(0); }, position);
   }
   /// It keeps of what it has left behind in a group the newest blocks, as many as can be spared.
   /// @return those that it lets go
@@ -129,8 +130,7 @@ class shared_group_cuts {
 };
 
 template <class View>
-using group_candidates_block =
-    decltype(std::declval<const View&>().block(std::size_t{}, std::size_t{}, block_count{}));
+using group_candidates_block = decltype(std::declval<const View&>().block(std::size_t{}, std::size_t{}, block_count{}));
 template <class View>
 using group_candidates_holders = decltype(std::declval<const View&>().holders(std::size_t{}, std::size_t{}));
 template <class View>
