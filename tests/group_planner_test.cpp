@@ -135,17 +135,17 @@ TEST_CASE(
   const auto one = plan_over_groups(view, 0, {0, 1});
   CHECK(one.cuts.empty());
   REQUIRE(one.left_behind.size() == 1);
-  CHECK(one.left_behind[0].sequence == 2);
+  CHECK(one.left_behind[0].sequence == 1);
   CHECK(one.left_behind[0].group == 1);
-  CHECK(one.left_behind[0].blocks == block_range{2, 3});
-  const auto found = plan_over_groups(view, 0, {0, 4});
+  CHECK(one.left_behind[0].blocks == block_range{0, 1});
+  const auto found = plan_over_groups(view, 0, {0, 5});
   CHECK(found.cuts.empty());
   REQUIRE(found.left_behind.size() == 2);
-  CHECK(found.left_behind[0].blocks == block_range{2, 4});
-  CHECK(found.left_behind[1].sequence == 1);
-  CHECK(found.left_behind[1].blocks == block_range{0, 2});
-  CHECK(found.left_behind[1].freed.value() == 2);
-  CHECK(found.groups[1].freed.value() == 4);
+  CHECK(found.left_behind[0].blocks == block_range{0, 4});
+  CHECK(found.left_behind[1].sequence == 2);
+  CHECK(found.left_behind[1].blocks == block_range{2, 3});
+  CHECK(found.left_behind[1].freed.value() == 1);
+  CHECK(found.groups[1].freed.value() == 5);
   CHECK(found.groups[0].freed.value() == 0);
 }
 
@@ -230,15 +230,15 @@ TEST_CASE("group_planner: only what is less important than the requester is cut,
     CHECK(plan_over_groups(view, requester, {most + 2}).error.missing.value() == 2);
     CHECK(plan_over_groups(view, requester, {6}).cuts.empty());
   }
-  // First those that may be cut, parked ones before running ones; then the others in the same way.
+  // In the opposite order: those that may be cut last, and of them parked ones; of the others, too.
   const auto order = [&](std::int64_t requester, victims from) {
     std::vector<std::int32_t> names;
     for (const auto& one : plan_over_groups(view, requester, {6}, from).left_behind) names.push_back(one.sequence);
     return names;
   };
-  CHECK(order(0, victims::parked_then_running) == std::vector<std::int32_t>{2, 3, 1});
-  CHECK(order(2, victims::parked_then_running) == std::vector<std::int32_t>{3, 2, 1});
-  CHECK(order(0, victims::parked_only) == std::vector<std::int32_t>{2, 3, 1});
+  CHECK(order(0, victims::parked_then_running) == std::vector<std::int32_t>{1, 3, 2});
+  CHECK(order(2, victims::parked_then_running) == std::vector<std::int32_t>{1, 2, 3});
+  CHECK(order(0, victims::parked_only) == std::vector<std::int32_t>{1, 3, 2});
   CHECK(kept_by(plan_over_groups(view, 0, {7}, victims::parked_only)) == kept{2, 4});
   CHECK(plan_over_groups(view, 0, {9}, victims::parked_only).error.missing.value() == 1);
 }

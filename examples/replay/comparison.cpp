@@ -18,6 +18,16 @@ namespace replay {
 
 namespace {
 
+/// With what follows from the trace.
+engine_settings settings_for(const options& chosen, const loaded_trace& trace, const point& at) {
+  engine_settings engine = at.engine;
+  const step_costs& costs = chosen.costs->costs;
+  if (costs.is_hybrid()) {
+    engine.hybrid = divide_pool(trace.requests, engine.pool_blocks, engine.tokens_per_block, costs);
+  }
+  return engine;
+}
+
 /// Of the requests that do not fit the engine refuses each; a pool that none fits is a mistake.
 void check_pools(const options& chosen, const loaded_trace& trace) {
   const bool limited =
@@ -31,7 +41,7 @@ void check_pools(const options& chosen, const loaded_trace& trace) {
   for (const point& at : chosen.points) {
     const std::int64_t per_block = at.engine.tokens_per_block;
     const std::int64_t needed = (least + per_block - 1) / per_block;
-    if (needed <= at.engine.pool_blocks) continue;
+    if (needed <= std::max(at.engine.pool_blocks, settings_for(chosen, trace, at).hybrid.full_blocks)) continue;
     const std::string owner = chosen.traces.size() > 1 ? " of " + trace.name : std::string();
     throw input_error("no request" + owner + " fits the pool of " + std::to_string(at.engine.pool_blocks) +
                       " blocks of " + std::to_string(per_block) + " tokens: the smallest needs " +
@@ -53,6 +63,7 @@ setting describe_setting(const options& chosen, const loaded_trace& trace, const
   of.watermark_percent = at.watermark_percent;
   of.plans = at.engine.plans;
   of.watermark_blocks = at.engine.watermark_blocks;
+  if (chosen.costs->costs.is_hybrid()) of.hybrid = settings_for(chosen, trace, at).hybrid;
   return of;
 }
 
@@ -64,8 +75,8 @@ run run_policy(policy which, const options& chosen, const loaded_trace& trace, c
     reported = ended;
   };
   const clock::time_point start = clock::now();
-  const engine_outcome outcome =
-      run_engine(which, trace.requests, 1 / at.rate, at.engine, chosen.costs->costs, report_progress);
+  const engine_outcome outcome = run_engine(which, trace.requests, 1 / at.rate, settings_for(chosen, trace, at),
+                                            chosen.costs->costs, report_progress);
   const std::chrono::duration<double> elapsed = clock::now() - start;
   run done;
   done.policy = policy_name(which);

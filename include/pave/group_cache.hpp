@@ -62,8 +62,9 @@ struct group_block_copy {
 
 /// @brief What a sequence got. The spans are valid until the next call that is not const.
 struct group_growth {
-  token_range tokens;                   ///< positions that the open step computes
-  span<const group_cut> cuts;           ///< who was cut for it; who was running is not to be run in the open step
+  token_range tokens;          ///< positions that the open step computes
+  span<const group_cut> cuts;  ///< who was cut for it; who was running is not to be run in the open step
+  span<const plan> reclaimed;  ///< `[groups]`: what was short, and came free for it, left-behind blocks included
   span<const group_block_copy> copies;  ///< of a fork, or a sequence that was set back
   bool yields = false;                  ///< the step gives the sequence's next token: see `growth`
 };
@@ -74,6 +75,7 @@ struct group_restore {
   token_range found;                    ///< positions whose content was found: they are computed already
   token_range tokens;                   ///< positions that the open step computes; `remaining` says how many follow
   span<const group_cut> cuts;           ///< who was cut for it; all were parked
+  span<const plan> reclaimed;           ///< as of `group_growth`
   span<const group_block_copy> copies;  ///< as of `group_growth`
   bool resumed = false;                 ///< it had run before; false for a sequence that is new
   bool yields = false;                  ///< as of `group_growth`
@@ -371,17 +373,17 @@ class group_cache {
       needs_[g].takes = p.not_held(id.slot, chunk, chunk.last) + (p.plan_copy(id.slot, chunk) ? 1 : 0);
       needs_[g].must_fit = needs_[g].takes;
     }
-    const auto cuts = make_room(id, state_.base(id), victims::parked_then_running);
-    if (!cuts) {
-      if (cuts.code() == errc::shortage) {
+    const auto given_up = make_room(id, state_.base(id), victims::parked_then_running);
+    if (!given_up) {
+      if (given_up.code() == errc::shortage) {
         if constexpr (!planner_type::spares_requester) give_up_in_vain(id);
         state_.tracker.park(id, chunk.last).value();
       }
-      return cuts.error();
+      return given_up.error();
     }
     const span<const group_block_copy> copies = take(id, chunk, chunk.last);
     const token_range computes = state_.schedule(id, tokens);
-    return group_growth{computes, *cuts, copies, yields(id, at->known)};
+    return group_growth{computes, given_up->cuts, given_up->groups, copies, yields(id, at->known)};
   }
 
   /// @brief Lets the most important sequence that waits come in, new or parked, if it passes the resume gate with what
@@ -422,13 +424,14 @@ class group_cache {
       n.must_fit = besides + p.must_fit(id.slot, need.tokens, need.must_fit);
       if (!runs_alone) n.must_fit += need.resumes ? detail::larger(n.reserve, n.watermark) : n.watermark;
     }
-    const auto cuts = make_room(id, start, victims::parked_only);
-    if (!cuts) return refuse(cuts.error());
+    const auto given_up = make_room(id, start, victims::parked_only);
+    if (!given_up) return refuse(given_up.error());
     for (part& p : state_.parts.all()) p.take_found(id.slot, at.scheduled, state_.sequences[id.slot].last_step);
     const span<const group_block_copy> copies = take(id, need.tokens, need.allocates);
     const token_range tokens = state_.tracker.resume(id, chunk_budget, found).value();
     state_.enlist(id.slot, tokens);
-    return group_restore{id, {at.scheduled, start}, tokens, *cuts, copies, need.resumes, yields(id, at.known)};
+    return group_restore{id,           {at.scheduled, start}, tokens, given_up->cuts, given_up->groups, copies,
+                         need.resumes, yields(id, at.known)};
   }
 
   /// @brief A step is done: its tokens count as computed. One that is done before an earlier one takes effect when that
@@ -599,7 +602,7 @@ class group_cache {
   }
 
   /// Has blocks given up for what a sequence needs. @param position from which it will go on
-  result<span<const group_cut>> make_room(sequence_id id, token_count position, victims from) noexcept {
+  result<group_plan> make_room(sequence_id id, token_count position, victims from) noexcept {
     const view all(state_, id.slot, position);
     const rank asks = state_.sequences[id.slot].order;
     const group_plan_room plan_room{cuts_.all(), left_behind_.all(), plans_.all(), scratch_.all()};
@@ -619,7 +622,7 @@ class group_cache {
     for (const blocks_left_behind& one : plan.left_behind) {
       state_.parts[one.group].leave(one.sequence.slot, one.blocks, state_.sequences[one.sequence.slot].last_step);
     }
-    return plan.cuts;
+    return plan;
   }
   /// The baseline's answer where all victims together are not enough.
   void give_up_in_vain(sequence_id requester) noexcept {

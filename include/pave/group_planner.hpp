@@ -105,7 +105,7 @@ using group_plan_room = basic_group_plan_room<sequence_id>;
 template <class Key>
 struct basic_group_plan {
   span<const basic_group_cut<Key>> cuts;                  ///< one a victim, in the order in which they are asked
-  span<const basic_blocks_left_behind<Key>> left_behind;  ///< in the same order, of victims and of others
+  span<const basic_blocks_left_behind<Key>> left_behind;  ///< of victims and of others, in the opposite order
   span<const plan> groups;                                ///< what both amount to in each group
 };
 using group_plan = basic_group_plan<sequence_id>;
@@ -207,6 +207,18 @@ class group_planner {
       static_cast<void>(top());
       std::pop_heap(asked.begin(), asked.begin() + turn, after());
       return asked[--turn];
+    }
+    /// @return who is the last of the order, but for so many that were asked for by this before
+    /// @pre those came first, in a row, and `next` does not follow
+    [[nodiscard]] const group_victim& last(std::size_t before) noexcept {
+      if (before >= turn) return asked[before];
+      const auto is_earlier = [this](const group_victim& a, const group_victim& b) noexcept {
+        return is_before(a.candidate, b.candidate);
+      };
+      const auto end = asked.begin() + (turn - before);
+      if (before == 0) std::make_heap(asked.begin(), end, is_earlier);
+      std::pop_heap(asked.begin(), end, is_earlier);
+      return *(end - 1);
     }
 
    private:
@@ -323,9 +335,8 @@ class group_planner {
       }
     }
     std::size_t left_behind = 0;
-    for (std::size_t at = drawn.asked.size(); is_any_missing(groups);) {
-      at -= 1;
-      const group_victim& one = at < drawn.turn ? drawn.next() : drawn.asked[at];
+    for (std::size_t given = 0; is_any_missing(groups); ++given) {
+      const group_victim& one = drawn.last(given);
       for (std::size_t g = 0; g < groups.size(); ++g) {
         const blocks_of<View> blocks(view, one.candidate, g);
         const block_range oldest = blocks.oldest_left_behind(one.kept, missing(groups[g]));
@@ -417,7 +428,8 @@ class group_planner {
     const View& view = drawn.view;
     while (drawn.turn > 0) static_cast<void>(drawn.next());
     std::size_t first = room.left_behind.size();  // of those that are written, from the end of the room
-    for (const group_victim& one : drawn.asked) {
+    for (std::size_t at = drawn.asked.size(); at-- > 0;) {
+      const group_victim& one = drawn.asked[at];
       for (std::size_t g = groups.size(); g-- > 0;) {
         const block_range oldest = shared.spare(one.candidate, g, one.kept);
         if (oldest.empty()) continue;

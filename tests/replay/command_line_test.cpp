@@ -97,7 +97,7 @@ TEST_CASE("pave-replay: lists are refused where an element is", "[replay]") {
 }
 
 TEST_CASE("pave-replay: unknown names are refused with the known ones", "[replay]") {
-  CHECK(refusal("--model gpt") == "--model takes one of llama-2-7b, llama-3-8b, llama-2-13b, codellama-34b, not 'gpt'");
+  CHECK(refusal("--model gpt") == "--model takes one of llama-2-7b, llama-3-8b, llama-2-13b, codellama-34b, llama-2-13b-hybrid, not 'gpt'");
   CHECK(refusal("--gpu v100") == "--gpu takes one of a100, h100, not 'v100'");
   CHECK(refusal("--model llama-3-8b --gpu h100") == "there are no step costs of --model llama-3-8b on --gpu h100");
   CHECK(refusal("--resume-gate none") == "--resume-gate takes whole_gap or first_chunk, not 'none'");

@@ -87,6 +87,6 @@ TEST_CASE("pave-replay: an unknown name is told from a pair without figures", "[
   CHECK_FALSE(replay::is_known_model("llama"));
   CHECK_FALSE(replay::is_known_model(""));
   CHECK_FALSE(replay::is_known_gpu("a100 "));
-  CHECK(replay::known_models() == "llama-2-7b, llama-3-8b, llama-2-13b, codellama-34b");
+  CHECK(replay::known_models() == "llama-2-7b, llama-3-8b, llama-2-13b, codellama-34b, llama-2-13b-hybrid");
   CHECK(replay::known_gpus() == "a100, h100");
 }

@@ -5,6 +5,7 @@
 
 #include "command_line/sweep.hpp"
 #include "report/curves.hpp"
+#include "simulation/hybrid_pools.hpp"
 #include "simulation/metrics.hpp"
 #include "simulation/plan_choice.hpp"
 
@@ -29,7 +30,8 @@ struct setting {
   std::int64_t reserve_blocks = 0;
   double watermark_percent = 0;
   std::int64_t watermark_blocks = 0;
-  plan_choice plans{};  ///< of the partial policies
+  plan_choice plans{};    ///< of the partial policies
+  hybrid_pools hybrid{};  ///< of a hybrid model
 };
 
 struct run {

@@ -31,6 +31,11 @@ std::string heading(const setting& of, const std::vector<variable>& swept, std::
   text += is_swept(variable::blocks) ? "blocks of " + whole(of.tokens_per_block) + " tokens" : pool_in_words(of);
   text += "\n";
 
+  if (of.hybrid.full_blocks > 0 && !is_swept(variable::blocks) && traces == 1) {
+    text += "two pools: " + whole(of.hybrid.full_blocks) + " blocks of the full-attention layers, " +
+            whole(of.hybrid.window_blocks) + " of those with a window\n";
+  }
+
   std::string kept_free;
   if (!is_swept(variable::reserve) && of.reserve_blocks > 0) {
     kept_free = "reserve " + whole(of.reserve_blocks) + " blocks";

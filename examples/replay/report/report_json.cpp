@@ -81,6 +81,10 @@ json report_object(const report& results) {
   object["model"] = results.of.model;
   object["gpu"] = results.of.gpu;
   object["pool_blocks"] = results.of.pool_blocks;
+  if (results.of.hybrid.full_blocks > 0) {
+    object["full_blocks"] = results.of.hybrid.full_blocks;
+    object["window_blocks"] = results.of.hybrid.window_blocks;
+  }
   object["tokens_per_block"] = results.of.tokens_per_block;
   object["reserve_blocks"] = results.of.reserve_blocks;
   object["watermark_percent"] = results.of.watermark_percent;

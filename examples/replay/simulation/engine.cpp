@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The engine model: what vLLM V1's scheduler does in a step, with every block from a pave::kv_cache.
+// The engine model: what vLLM V1's scheduler does in a step, with every block from a cache of pave's.
 #include "simulation/engine.hpp"
 
+#include "simulation/hybrid_cache.hpp"
+#include "simulation/plain_cache.hpp"
 #include "simulation/policies.hpp"
 #include "simulation/prompt_hashes.hpp"
 
@@ -10,8 +12,6 @@
 #include <deque>
 #include <limits>
 #include <stdexcept>
-#include <string>
-#include <type_traits>
 #include <utility>
 
 namespace replay {
@@ -39,10 +39,9 @@ struct job {
   bool is_stopped = false;  ///< it ran, and waits
 };
 
-template <class Policies>
+/// @tparam Cache `plain_cache`, or `hybrid_cache`
+template <class Cache>
 class engine {
-  using cache_type = pave::kv_cache<Policies>;
-
  public:
   engine(const std::vector<request>& requests,
          double arrival_scale,
@@ -55,9 +54,7 @@ class engine {
         order_(order),
         jobs_(requests.size()),
         owner_(std::min(static_cast<std::size_t>(settings.sequences), requests.size()) + 1),
-        cut_room_(owner_.size()),
-        cuts_(pave::span<pave::cut>(cut_room_)),
-        cache_(make_cache()) {
+        cache_(sizes(), settings, costs) {
     outcome_.requests.resize(requests.size());
     for (std::size_t i = 0; i < requests.size(); ++i) {
       constexpr double ticks_per_ms = 10000;
@@ -79,46 +76,26 @@ class engine {
   }
 
  private:
-  cache_type make_cache() const {
+  [[nodiscard]] cache_sizes sizes() const {
     std::int64_t longest = 1;
     for (const request& r : requests_) {
-      const bool fits = pave::blocks_for(cache_tokens(r), settings_.tokens_per_block) <= settings_.pool_blocks;
+      const bool fits = pave::blocks_for(cache_tokens(r), settings_.tokens_per_block) <= most_blocks();
       if (fits) longest = std::max(longest, cache_tokens(r));
     }
-    pave::kv_cache_options options;
-    options.blocks = settings_.pool_blocks;
-    options.tokens_per_block = settings_.tokens_per_block;
     // Those in the cache are the runners at most, and the head of the queue: the stopped arrived before all that wait,
     // or left the cache.
-    options.sequences = owner_.size();
-    options.blocks_per_sequence = pave::blocks_for(longest, settings_.tokens_per_block);
-    options.reserve = settings_.reserve_blocks;
-    options.watermark = settings_.watermark_blocks;
-    options.steps_in_flight = 1;
-    auto made = create_cache(options);
-    if (!made) throw std::runtime_error(std::string("the KV cache cannot be made: ") + pave::to_string(made.code()));
-    return std::move(made).value();
+    return {owner_.size(), longest};
   }
-
-  pave::result<cache_type> create_cache(const pave::kv_cache_options& options) const {
-    using planner = typename cache_type::planner_type;
-    if constexpr (std::is_same_v<typename Policies::planner::demand, chosen_demand>) {
-      const pave::recompute_cost cost{costs_.prefill_base, costs_.prefill_per_token, costs_.prefill_attention};
-      typename planner::victim_order order{};
-      if constexpr (planner::orders_victims) order.choice = settings_.plans.order;
-      return cache_type::create(
-          options, planner({settings_.plans.demand, settings_.plans.amount}, order, {settings_.plans.shape}, cost),
-          {settings_.resume_gate == gate::whole_gap});
-    } else {
-      return cache_type::create(options);
-    }
+  /// Of one request.
+  [[nodiscard]] std::int64_t most_blocks() const {
+    return costs_.is_hybrid() ? settings_.hybrid.full_blocks : settings_.pool_blocks;
   }
 
   /// Tokens that a request has in the cache at its end: the last one is never fed back.
   static std::int64_t cache_tokens(const request& r) { return r.prompt_tokens + r.output_tokens - 1; }
 
   void step() {
-    const pave::step_id current = cache_.begin_step().value();
+    const pave::step_id current = cache_.begin_step();
     budget_ = settings_.tokens_per_step;
     has_stopped_ = false;
     batch_.clear();
@@ -130,11 +107,11 @@ class engine {
     } else {
       now_ms_ += step_duration_ms();
     }
-    cache_.complete(current).value();
+    cache_.complete(current);
     for (const std::size_t index : batch_) settle(index);
     forget_gone();
     if (settings_.keeps_timeline) {
-      outcome_.timeline.push_back({now_ms_, cache_.pool().held().value(), stopped_count_});
+      outcome_.timeline.push_back({now_ms_, cache_.held_blocks(), stopped_count_});
     }
   }
 
@@ -164,18 +141,10 @@ class engine {
       job& j = jobs_[index];
       if (budget_ == 0) break;
       if (!j.is_running) continue;
-      const std::int64_t chunk = std::min(remaining(j), budget_);
-      const pave::block_count available = cache_.pool().available();
-      const auto grown = cache_.grow_or_reclaim(j.sequence, chunk, cuts_);
-      if (!cuts_.used().empty()) {
-        pave::block_count freed = 0;
-        for (const pave::cut& c : cuts_.used()) freed += c.freed;
-        const pave::block_count needed =
-            grown ? available + freed - cache_.pool().available() : blocks_of_next(j, chunk);
-        account_cuts(j, needed - available, freed);
-      }
+      const auto grown = cache_.grow(j.sequence, std::min(cache_.remaining(j.sequence, j.known), budget_));
+      if (!cache_.answer().stopped.empty()) account_cuts(j);
       if (grown) {
-        put_in_batch(index, grown->tokens);
+        put_in_batch(index, *grown);
       } else {
         if (grown.code() != pave::errc::shortage) throw std::logic_error(pave::to_string(grown.code()));
         outcome_.self_parked += 1;
@@ -188,14 +157,13 @@ class engine {
   void let_in() {
     while (budget_ > 0 && running_count_ < settings_.sequences) {
       admit_head();
-      const pave::block_count available = cache_.pool().available();
-      const auto next = cache_.next_restore(budget_, cuts_);
+      const auto next = cache_.restore(budget_);
       if (!next) break;
       const std::size_t index = owner_[next->sequence.slot];
       job& j = jobs_[index];
-      if (!cuts_.used().empty()) {
-        outcome_.blocks_short += (next->taken - available).value();
-        for (const pave::cut& c : cuts_.used()) outcome_.blocks_reclaimed += c.freed.value();
+      if (!cache_.answer().stopped.empty()) {
+        outcome_.blocks_short += cache_.answer().blocks_short;
+        outcome_.blocks_reclaimed += cache_.answer().blocks_reclaimed;
         read_progress();
       }
       if (has_head_ && index == queue_.front()) {
@@ -203,7 +171,7 @@ class engine {
         has_head_ = false;
       }
       begin_to_run(index);
-      account_found(j, next->found.size().value());
+      account_found(j, next->found);
       put_in_batch(index, next->tokens);
     }
   }
@@ -215,10 +183,9 @@ class engine {
           cache_.admit(static_cast<std::int64_t>(index), jobs_[index].known, cache_tokens(requests_[index]));
       if (admitted) {
         jobs_[index].sequence = *admitted;
-        if constexpr (cache_type::prefix_index_type::finds) {
-          const std::vector<pave::block_hash> hashes =
-              hashes_of(requests_[index], index, settings_.tokens_per_block, cache_tokens(requests_[index]));
-          cache_.set_hashes(*admitted, 0, hashes).value();
+        if constexpr (Cache::finds) {
+          cache_.set_hashes(*admitted, hashes_of(requests_[index], index, settings_.tokens_per_block,
+                                                 cache_tokens(requests_[index])));
         }
         owner_[admitted->slot] = index;
         has_head_ = true;
@@ -255,20 +222,13 @@ class engine {
   /// The fewer output tokens, and among equals the longer the prompt, the sooner a request is stopped.
   void rank_by_output(const job& j, std::size_t index) {
     static_assert(max_tokens < (std::int64_t{1} << 21), "a prompt does not reach into the output's part of the rank");
-    cache_.set_rank(j.sequence, requests_[index].prompt_tokens - (j.produced << 21)).value();
+    cache_.set_rank(j.sequence, requests_[index].prompt_tokens - (j.produced << 21));
   }
 
   void wait_for_arrival() {
     if (has_stopped_ || ended_ == requests_.size()) return;
     if (running_count_ > 0 || next_arrival_ == requests_.size()) throw std::logic_error("the engine stands still");
     now_ms_ = std::max(now_ms_, outcome_.requests[next_arrival_].arrival_ms);
-  }
-
-  /// What the next step can compute of a request: a gap that something is kept behind comes back on its own.
-  [[nodiscard]] std::int64_t remaining(const job& j) const {
-    const pave::sequence_progress at = cache_.progress(j.sequence).value();
-    const bool has_gap = at.kept > at.scheduled;
-    return has_gap ? cache_.gap(j.sequence)->size().value() : j.known - at.scheduled.value();
   }
 
   void put_in_batch(std::size_t index, pave::token_range tokens) {
@@ -290,26 +250,20 @@ class engine {
   }
 
   /// A requester that only took from itself had nobody to take from, and is counted as self-parked.
-  void account_cuts(const job& requester, pave::block_count shortage, pave::block_count freed) {
+  void account_cuts(const job& requester) {
     read_progress();
-    const auto used = cuts_.used();
-    if (used.size() == 1 && used[0].sequence == requester.sequence) return;
-    outcome_.blocks_short += shortage.value();
-    outcome_.blocks_reclaimed += freed.value();
-    for (const pave::cut& c : used) {
-      if (!c.was_parked && c.sequence != requester.sequence) stop(owner_[c.sequence.slot]);
+    const reclaimed& answer = cache_.answer();
+    if (answer.stopped.size() == 1 && answer.stopped[0].sequence == requester.sequence) return;
+    outcome_.blocks_short += answer.blocks_short;
+    outcome_.blocks_reclaimed += answer.blocks_reclaimed;
+    for (const stopped_one& one : answer.stopped) {
+      if (!one.was_parked && one.sequence != requester.sequence) stop(owner_[one.sequence.slot]);
     }
   }
 
-  /// What a requester that gave up everything was to get: it held just the blocks of its tokens.
-  [[nodiscard]] pave::block_count blocks_of_next(const job& j, std::int64_t chunk) const {
-    const pave::token_count each = settings_.tokens_per_block;
-    return pave::blocks_for(j.scheduled + chunk, each) - pave::blocks_for(j.scheduled, each);
-  }
-
   void read_progress() {
-    for (const pave::cut& c : cuts_.used()) {
-      jobs_[owner_[c.sequence.slot]].scheduled = cache_.progress(c.sequence)->scheduled.value();
+    for (const stopped_one& one : cache_.answer().stopped) {
+      jobs_[owner_[one.sequence.slot]].scheduled = cache_.progress(one.sequence).scheduled.value();
     }
   }
 
@@ -328,7 +282,7 @@ class engine {
     outcome_.preemptions += 1;
     has_stopped_ = true;
     if (order_ == queueing::to_the_back) {
-      cache_.finish(j.sequence).value();
+      cache_.finish(j.sequence);
       j.scheduled = 0;
       queue_.push_back(index);
     } else {
@@ -362,7 +316,7 @@ class engine {
     if (order_ == queueing::to_the_back) rank_by_output(j, index);
     if (settings_.plans.order == order_choice::most_slack && j.produced > 1) note_slack(j, fate);
     if (j.produced == fate.output_tokens) {
-      cache_.finish(j.sequence).value();
+      cache_.finish(j.sequence);
       j.is_running = false;
       running_count_ -= 1;
       ended_ += 1;
@@ -374,7 +328,7 @@ class engine {
   void note_slack(const job& j, const request_outcome& fate) {
     constexpr double us_per_ms = 1000;
     const double per_token = (fate.last_token_ms - fate.first_token_ms) / static_cast<double>(j.produced - 1);
-    cache_.set_slack(j.sequence, -static_cast<std::int64_t>(per_token * us_per_ms)).value();
+    cache_.set_slack(j.sequence, -static_cast<std::int64_t>(per_token * us_per_ms));
   }
 
   void forget_gone() {
@@ -388,9 +342,7 @@ class engine {
   queueing order_;
   std::vector<job> jobs_;           // by place in the trace
   std::vector<std::size_t> owner_;  // slot of the cache → place in the trace
-  std::vector<pave::cut> cut_room_;
-  pave::cut_list cuts_;
-  cache_type cache_;
+  Cache cache_;
   std::deque<std::size_t> queue_;     // who waits outside the cache, but for its head
   std::vector<std::size_t> running_;  // in the order in which they grow; the stopped go at the end of the step
   std::vector<std::size_t> parked_;   // the stopped that stay in the cache
@@ -427,8 +379,18 @@ engine_outcome run_engine(policy chosen,
                           const engine_settings& settings,
                           const step_costs& costs,
                           const progress_callback& progress) {
-  const auto run = [&](auto policies, queueing order = queueing::by_arrival) {
-    return engine<decltype(policies)>(requests, arrival_scale, settings, costs, order).run(progress);
+  const queueing order = chosen == policy::whole_cache_back ? queueing::to_the_back : queueing::by_arrival;
+  engine_settings limits = settings;
+  if (chosen == policy::unlimited) {
+    limits.pool_blocks = blocks_without_limit(requests, settings);
+    limits.hybrid = {limits.pool_blocks, limits.pool_blocks};
+    limits.watermark_blocks = 0;
+  }
+  const auto run_hybrid = [&](auto policies) {
+    return engine<hybrid_cache<decltype(policies)>>(requests, arrival_scale, limits, costs, order).run(progress);
+  };
+  const auto run = [&](auto policies) {
+    return engine<plain_cache<decltype(policies)>>(requests, arrival_scale, limits, costs, order).run(progress);
   };
   const auto run_chosen = [&](auto policies) {
     using pool_and_all = decltype(policies);
@@ -437,23 +399,24 @@ engine_outcome run_engine(policy chosen,
     }
     return run(with_chosen_plans<pool_and_all, chosen_order>{});
   };
-  const bool whole_gap = settings.resume_gate == gate::whole_gap;
+  const auto run_partial = [&](auto policies, auto of_hybrid) {
+    const bool whole_gap = settings.resume_gate == gate::whole_gap || chosen == policy::unlimited;
+    if (costs.is_hybrid()) {
+      return whole_gap ? run_hybrid(of_hybrid) : run_hybrid(with_first_chunk<decltype(of_hybrid)>{});
+    }
+    if (!settings.plans.is_default() && chosen != policy::unlimited) return run_chosen(policies);
+    return whole_gap ? run(policies) : run(with_first_chunk<decltype(policies)>{});
+  };
   switch (chosen) {
-    case policy::whole: return run(whole_policies{});
-    case policy::whole_cache: return run(whole_cache_policies{});
-    case policy::whole_cache_back: return run(whole_cache_policies{}, queueing::to_the_back);
+    case policy::whole: return costs.is_hybrid() ? run_hybrid(hybrid_whole_policies{}) : run(whole_policies{});
+    case policy::whole_cache:
+    case policy::whole_cache_back:
+      return costs.is_hybrid() ? run_hybrid(hybrid_whole_cache_policies{}) : run(whole_cache_policies{});
+    case policy::partial_cache: return run_partial(partial_cache_policies{}, hybrid_partial_cache_policies{});
     case policy::partial:
-      if (!settings.plans.is_default()) return run_chosen(partial_policies{});
-      return whole_gap ? run(partial_policies{}) : run(with_first_chunk<partial_policies>{});
-    case policy::partial_cache:
-      if (!settings.plans.is_default()) return run_chosen(partial_cache_policies{});
-      return whole_gap ? run(partial_cache_policies{}) : run(with_first_chunk<partial_cache_policies>{});
     case policy::unlimited: break;
   }
-  engine_settings without_limit = settings;
-  without_limit.pool_blocks = blocks_without_limit(requests, settings);
-  without_limit.watermark_blocks = 0;
-  return engine<partial_policies>(requests, arrival_scale, without_limit, costs, queueing::by_arrival).run(progress);
+  return run_partial(partial_policies{}, hybrid_partial_policies{});
 }
 
 }  // namespace replay

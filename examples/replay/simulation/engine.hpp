@@ -4,6 +4,7 @@
 #define PAVE_REPLAY_ENGINE_HPP
 
 #include "simulation/cost_model.hpp"
+#include "simulation/hybrid_pools.hpp"
 #include "simulation/plan_choice.hpp"
 #include "traces/trace.hpp"
 
@@ -35,6 +36,7 @@ struct engine_settings {
   std::int64_t reserve_blocks = 0;      ///< what a resumed request must leave available
   std::int64_t watermark_blocks = 0;    ///< what every request that comes in must leave available
   gate resume_gate = gate::whole_gap;
+  hybrid_pools hybrid;          ///< of a hybrid model; `policy::unlimited` ignores them
   plan_choice plans;            ///< of `policy::partial` and `policy::partial_cache`
   bool keeps_timeline = false;  ///< whether the outcome has the state after each step
 };
@@ -79,7 +81,8 @@ using progress_callback = std::function<void(std::size_t ended)>;
 /// @brief Replays `requests` under `chosen`; deterministic.
 /// @param requests by arrival, as `read_trace` and `synthetic_trace` give them
 /// @param arrival_scale arrivals are multiplied by this (2 is half the rate)
-/// @pre the settings are within the limits that the command line checks
+/// @pre the settings are within the limits that the command line checks; of a hybrid model the pools are divided, and
+///   plans are the default ones
 engine_outcome run_engine(policy chosen,
                           const std::vector<request>& requests,
                           double arrival_scale,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The policies that are compared, as bundles of pave::kv_cache.
+// The policies that are compared, as bundles of pave::kv_cache, and of pave::group_cache for hybrid models.
 #ifndef PAVE_REPLAY_POLICIES_HPP
 #define PAVE_REPLAY_POLICIES_HPP
 
@@ -75,6 +75,25 @@ struct whole_policies : pave::cache_policies {
 };
 
 struct whole_cache_policies : whole_policies {
+  using pool = caching_pool;
+  using prefix_index = pave::prefix_index;
+};
+
+// The same for hybrid models.
+
+using hybrid_partial_policies = pave::group_cache_policies;
+
+struct hybrid_partial_cache_policies : pave::group_cache_policies {
+  using pool = caching_pool;
+  using prefix_index = pave::prefix_index;
+};
+struct hybrid_whole_policies : pave::group_cache_policies {
+  struct planner : pave::group_planner_policies {
+    using demand = pave::whole_sequence;
+  };
+  using tracker = whole_policies::tracker;
+};
+struct hybrid_whole_cache_policies : hybrid_whole_policies {
   using pool = caching_pool;
   using prefix_index = pave::prefix_index;
 };
