@@ -97,7 +97,8 @@ TEST_CASE("pave-replay: lists are refused where an element is", "[replay]") {
 }
 
 TEST_CASE("pave-replay: unknown names are refused with the known ones", "[replay]") {
-  CHECK(refusal("--model gpt") == "--model takes one of llama-2-7b, llama-3-8b, llama-2-13b, codellama-34b, llama-2-13b-hybrid, not 'gpt'");
+  CHECK(refusal("--model gpt") ==
+        "--model takes one of llama-2-7b, llama-3-8b, llama-2-13b, codellama-34b, llama-2-13b-hybrid, not 'gpt'");
   CHECK(refusal("--gpu v100") == "--gpu takes one of a100, h100, not 'v100'");
   CHECK(refusal("--model llama-3-8b --gpu h100") == "there are no step costs of --model llama-3-8b on --gpu h100");
   CHECK(refusal("--resume-gate none") == "--resume-gate takes whole_gap or first_chunk, not 'none'");
@@ -118,6 +119,15 @@ TEST_CASE("pave-replay: an option of the partial policies is refused where none 
                                 "--demand ahead=2", "--demand to_watermark=4"}) {
     CHECK(refusal("--policies whole,unlimited " + option) ==
           option.substr(0, option.find(' ')) + " belongs to the partial policies, and --policies names none of them");
+  }
+}
+
+TEST_CASE("pave-replay: plans that a hybrid model has no use for are refused", "[replay]") {
+  for (const std::string& option :
+       std::vector<std::string>{"--victim-order largest", "--cut-shape cheapest_range", "--demand ahead=2"}) {
+    CHECK(
+        refusal("--model llama-2-13b-hybrid " + option) ==
+        "--victim-order, --cut-shape and --demand belong to models with one KV group, and llama-2-13b-hybrid has two");
   }
 }
 

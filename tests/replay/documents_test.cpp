@@ -2,6 +2,7 @@
 // The tables of docs/replay.md and README.md are what the replay of Azure Conversation gives today.
 #include "simulation/cost_model.hpp"
 #include "simulation/engine.hpp"
+#include "simulation/hybrid_pools.hpp"
 #include "simulation/metrics.hpp"
 #include "support/catch.hpp"
 #include "support/data.hpp"
@@ -63,12 +64,16 @@ replay::summary replayed(policy which,
                          const std::vector<replay::request>& requests,
                          double rate,
                          int percent,
-                         const replay::plan_choice& plans = {}) {
-  const replay::fitted_costs& found = *replay::find_costs("llama-2-13b", "a100");
+                         const replay::plan_choice& plans = {},
+                         const char* model = "llama-2-13b") {
+  const replay::fitted_costs& found = *replay::find_costs(model, "a100");
   replay::engine_settings settings;
   settings.pool_blocks = found.costs.kv_tokens / settings.tokens_per_block;
   settings.watermark_blocks = settings.pool_blocks * percent / 100;
   settings.plans = plans;
+  if (found.costs.is_hybrid()) {
+    settings.hybrid = replay::divide_pool(requests, settings.pool_blocks, settings.tokens_per_block, found.costs);
+  }
   replay::objectives bounds;
   bounds.tpot_ms = {75};
   return replay::summarize(replay::run_engine(which, requests, 1 / rate, settings, found.costs, {}), bounds);
@@ -180,4 +185,21 @@ TEST_CASE("docs/replay.md shows what other plans do", "[replay][documents]") {
     CAPTURE(row);
     CHECK(text.find(row) != std::string::npos);
   }
+}
+
+TEST_CASE("docs/replay.md shows what the policies do over a hybrid model", "[replay][documents]") {
+  const std::vector<replay::request> requests = conversation();
+  if (requests.empty()) return;
+  std::string table;
+  for (const char* rate : {"0.50", "0.70"}) {
+    const auto at = [&](policy which) {
+      return replayed(which, requests, std::stod(rate), 0, {}, "llama-2-13b-hybrid");
+    };
+    table += row_of(rate, "`whole`", at(policy::whole)) + "\n";
+    table += row_of(rate, "`whole+cache`", at(policy::whole_cache)) + "\n";
+    table += row_of(rate, "`partial`, `partial+cache`", at(policy::partial)) + "\n";
+    CHECK(same_in_the_table(at(policy::partial), at(policy::partial_cache)));
+  }
+  INFO("docs/replay.md has to show\n" << table);
+  CHECK(text_of("docs/replay.md").find("|\n" + table + "\n") != std::string::npos);
 }

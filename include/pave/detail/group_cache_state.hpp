@@ -52,6 +52,7 @@ struct group_cache_state {
     if (tokens.empty()) return;
     for (part& p : parts.all()) p.overwrite(slot, tokens.first);
     steps.enlist(slot, tokens);
+    for (part& p : parts.all()) p.move_on(slot, *steps.open_start(slot), sequences[slot].last_step);
     sequences[slot].last_step = steps.last_begun();
   }
   /// A sequence loses all beyond `kept` tokens, and parks. What it had in the open step is not run.

@@ -43,6 +43,7 @@ class group_part {
     if constexpr (Index::finds) {
       if (!index.reserve(pool.id_end()) || !names.reserve(sequences, width) || !found_.reserve(width_)) return false;
     }
+    if (kind.checkpoint > 0 && !present_.reserve(sequences)) return false;
     return rows_.reserve(sequences) && blocks_.reserve(sequences, width_) && takes_.reserve(pool.id_end()) &&
            let_go_.reserve(pool.id_end());
   }
@@ -192,8 +193,22 @@ class group_part {
     close_up(slot);
   }
 
+  /// A sequence goes on at `position`: of a state group, the block that had its state before is given up, unless it
+  /// keeps one at a checkpoint.
+  void move_on(std::uint32_t slot, token_count position, step_id last_use) noexcept {
+    if (kind.checkpoint == 0 || position == 0) return;
+    const block_count present = kind.needed(position).first;
+    const block_count before = present_[slot];
+    if (before < present && !keeps_checkpoint(before)) {
+      release(slot, before, last_use, content::worthless);
+      close_up(slot);
+    }
+    present_[slot] = present;
+  }
+
   /// The first blocks of two sequences are the same from now on, up to those that have tokens before `end`.
   [[nodiscard]] result<void> share(std::uint32_t from, std::uint32_t to, token_count end) noexcept {
+    if (kind.checkpoint > 0) present_[to] = present_[from];
     block_range row = rows_[from];
     row.last = kind.beyond(end, row).first;
     for (block_count b = row.first; b < row.last; b += 1) {
@@ -277,7 +292,7 @@ class group_part {
     const std::int64_t each = kind.tokens_per_block.value();
     const block_count end = smaller<block_count>(names.end(slot), computed.value() / each);
     for (block_count b = names.listed(slot); b < end; b += 1) {
-      const bool keeps = kind.checkpoint == 0 || kind.is_resumable((b + 1).value() * each);
+      const bool keeps = kind.is_resumable((b + 1).value() * each);
       if (keeps && holds(slot, b)) index.add(pool, names(slot, b), at(slot, b));
     }
     names.list(slot, larger(end, names.listed(slot)));
@@ -305,6 +320,11 @@ class group_part {
     }
     row.first = smaller(row.first, logical);
     return ids[logical.value()];
+  }
+  /// Whether a position in a block is a checkpoint, so that a state stays there.
+  [[nodiscard]] bool keeps_checkpoint(block_count logical) const noexcept {
+    const std::int64_t first = logical.value() * kind.tokens_per_block.value();
+    return kind.last_resumable(first + kind.tokens_per_block.value()) > first;
   }
   void release(std::uint32_t slot, block_count logical, step_id last_use, content left) noexcept {
     if (!holds(slot, logical)) return;
@@ -334,6 +354,7 @@ class group_part {
   }
 
   buffer<block_range> rows_;       // by slot
+  buffer<block_count> present_;    // by slot: the block that a state group's last step began with
   buffer<id_type> blocks_;         // [sequences, width]
   buffer<kept_block_type> found_;  // by the last `find`, in logical order
   buffer<bool> takes_;             // by id: who asks takes it itself
