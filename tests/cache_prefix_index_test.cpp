@@ -319,3 +319,30 @@ TEST_CASE("prefix index: thousands may share a system prompt, and a cut frees on
   CHECK(f.cache.commit(requester, cuts.used()).value() == 910);
   CHECK(f.available() == 2000);
 }
+
+TEST_CASE("running prefixes: one that runs shares its blocks, over a pool that forgets", "[cache][prefix]") {
+  struct policies : pave::cache_policies {
+    using prefix_index = pave::running_prefixes;
+  };
+  indexed<policies> f(small());
+  const pave::sequence_id first = f.running(0, 14);
+  const std::vector<pave::block_id> table = f.table(first);
+  const pave::sequence_id second = f.admit(1, names(14, 9), 14);
+  const auto came = f.restore().value();
+  CHECK(came.sequence == second);
+  CHECK(came.found == token_range{0, 8});
+  CHECK(came.tokens == token_range{8, 14});
+  CHECK(came.taken == 2);
+  CHECK(std::equal(table.begin(), table.begin() + 2, f.table(second).begin()));
+  CHECK(f.cache.pool().holders(table[0]) == 2);
+  CHECK(f.cache.snapshot().tokens_cached == 8);
+  f.next_step();
+
+  // What nobody holds any more is gone, and so is, to others, what one that waits has.
+  REQUIRE(f.cache.finish(first));
+  REQUIRE(f.cache.park(second));
+  const pave::sequence_id third = f.admit(0, names(14), 14);
+  const auto alone = f.restore().value();
+  CHECK(alone.sequence == third);
+  CHECK(alone.found.empty());
+}

@@ -62,6 +62,7 @@ setting describe_setting(const options& chosen, const loaded_trace& trace, const
   of.reserve_blocks = at.engine.reserve_blocks;
   of.watermark_percent = at.watermark_percent;
   of.plans = at.engine.plans;
+  of.finds_running = at.engine.finds_running;
   of.watermark_blocks = at.engine.watermark_blocks;
   if (chosen.costs->costs.is_hybrid()) of.hybrid = settings_for(chosen, trace, at).hybrid;
   return of;

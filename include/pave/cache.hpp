@@ -126,7 +126,8 @@ struct cache_snapshot {
 ///
 /// What forks had in common and lost together comes back once: the first one that comes in computes it, and the others
 /// share it again, from one that runs, or over a pool that keeps content from any. Where cuts leave gaps inside, each
-/// computes its own. With a `prefix_index` sequences find each other's full blocks by their tokens: see `set_hashes`.
+/// computes its own. With a `prefix_index` sequences find each other's full blocks by their tokens: see `set_hashes`;
+/// over a pool that forgets with `running_prefixes`, those of sequences that run.
 /// @complexity Members are linear in the blocks that they name, and logarithmic in the admitted sequences, or say
 ///   otherwise. `plan_cuts`, `next_restore`, and `grow_or_reclaim` where blocks are short, are linear in the sequences
 ///   besides where these share blocks, or where plans go by their price (`cheapest_restore`).

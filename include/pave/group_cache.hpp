@@ -142,6 +142,9 @@ class group_cache {
                 "takes, another would be short of");
   static_assert(!pool_type::delays,
                 "pave: a group_cache takes no fence that delays: its steps run in order, on one stream");
+  static_assert(!detail::asks_sequences_v<typename bundle::prefix_index>,
+                "pave: a group_cache finds blocks by an index that knows them: name prefix_index, and the retention "
+                "`keep` in the pool's bundle");
   static_assert(!prefix_index_type::finds || pool_type::can_share,
                 "pave: what a group_cache's prefix_index finds is shared: name a sharing policy that counts, like "
                 "`counted`");

@@ -26,6 +26,13 @@ template <class Index>
 using prefix_index_finds = decltype(Index::finds);
 template <class Index>
 using prefix_index_reserve = decltype(std::declval<Index&>().reserve(block_count{}));
+/// Whether an index has other sequences asked in place of knowing blocks itself.
+template <class Index>
+using prefix_index_asks_sequences = decltype(Index::asks_sequences);
+template <class Index, class = void>
+inline constexpr bool asks_sequences_v = false;
+template <class Index>
+inline constexpr bool asks_sequences_v<Index, std::void_t<prefix_index_asks_sequences<Index>>> = Index::asks_sequences;
 template <class Index, class Pool>
 using prefix_index_find = decltype(*std::declval<const Index&>().find(std::declval<const Pool&>(), block_hash{}));
 template <class Index, class Pool>
@@ -53,6 +60,24 @@ struct no_prefix_index {
   static constexpr bool finds = false;
 };
 
+/// @brief Sequences find, by their hashes, the full blocks of those that run, over a pool that forgets, too. It knows
+/// nothing itself: the cache asks its sequences, so that it takes no memory. What nobody holds any more is not found.
+/// @complexity linear in the admitted sequences for each one that comes in, and constant a block; plans are linear in
+///   them, as where sequences share blocks
+struct running_prefixes {
+  static constexpr bool finds = true;
+  static constexpr bool asks_sequences = true;
+
+  [[nodiscard]] static bool reserve(block_count /*ids*/) noexcept { return true; }
+  template <class Pool>
+  [[nodiscard]] static std::optional<typename Pool::kept_block_type> find(const Pool& /*pool*/,
+                                                                          block_hash /*hash*/) noexcept {
+    return std::nullopt;
+  }
+  template <class Pool>
+  static void add(const Pool& /*pool*/, block_hash /*hash*/, typename Pool::id_type /*block*/) noexcept {}
+};
+
 namespace detail {
 /// A cache's index, once it keeps its contract; without it nothing is found, so that no other line follows its one.
 template <class Index, class Pool>
@@ -66,9 +91,14 @@ constexpr bool is_whole_prefix_index() noexcept {
     static_assert(is_whole,
                   "pave: a prefix_index policy needs `bool reserve(block_count ids)`, `std::optional<kept_block> "
                   "find(const Pool&, block_hash) const` and `add(const Pool&, block_hash, id)`, with the pool's ids");
-    static_assert(Pool::keeps_content,
-                  "pave: a prefix_index finds what a pool keeps: name the retention `keep` in the pool's bundle");
-    return is_whole && Pool::keeps_content;
+    constexpr bool asks = asks_sequences_v<Index>;
+    static_assert(
+        Pool::keeps_content || asks,
+        "pave: a prefix_index finds what a pool keeps: name the retention `keep` in the pool's bundle, or the "
+        "index running_prefixes");
+    static_assert(Pool::can_share || !asks,
+                  "pave: what running_prefixes finds is shared: name a sharing policy that counts, like `counted`");
+    return is_whole && (asks ? Pool::can_share : Pool::keeps_content);
   } else {
     return true;
   }

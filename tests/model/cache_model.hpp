@@ -29,6 +29,7 @@ struct model_options {
   bool largest_first = false;  // the order of victims; otherwise the least important
   bool keeps_content = false;  // of free blocks, the one that came free longest ago first to go
   bool indexed = false;        // full blocks are found by their names
+  bool asks_running = false;   // so they are of those that run only
   bool delays = false;         // a released block is on its way until the last step that used it is done
 };
 
@@ -132,10 +133,11 @@ class cache_model {
         found.push_back(listed->block);
         continue;
       }
-      if (other == nullptr || !shares_lost(s, *other, logical) || !can_give(*other, logical)) {
+      const bool may_ask = options.asks_running || is_lost(s, logical);
+      if (other == nullptr || !may_ask || !shares(s, *other, logical) || !can_give(*other, logical)) {
         other = nullptr;
         for (const auto& [arrival, one] : sequences) {
-          if (!shares_lost(s, one, logical) || !can_give(one, logical)) continue;
+          if (!may_ask || !shares(s, one, logical) || !can_give(one, logical)) continue;
           if (other == nullptr || more_important(one, *other)) other = &one;
         }
       }
@@ -152,7 +154,8 @@ class cache_model {
   }
   /// What the index has for a logical block, if that is still there.
   [[nodiscard]] const model_content* find_listed(const model_sequence& s, std::int64_t logical) const {
-    if (!options.indexed || logical >= static_cast<std::int64_t>(s.names.size())) return nullptr;
+    if (!options.indexed || options.asks_running) return nullptr;
+    if (logical >= static_cast<std::int64_t>(s.names.size())) return nullptr;
     const auto same = index.find(s.names[static_cast<std::size_t>(logical)]);
     if (same == index.end()) return nullptr;
     const auto first =
@@ -164,14 +167,18 @@ class cache_model {
     if (s.computed != s.scheduled || s.scheduled != s.held() * options.tokens_per_block) return false;
     const std::int64_t logical = s.held() + static_cast<std::int64_t>(found_by(s).size());
     if ((logical + 1) * options.tokens_per_block >= s.goal) return false;
-    return std::any_of(sequences.begin(), sequences.end(),
-                       [&](const auto& one) { return one.second.runs_now() && shares_lost(s, one.second, logical); });
+    return is_lost(s, logical) && std::any_of(sequences.begin(), sequences.end(), [&](const auto& one) {
+             return one.second.runs_now() && shares(s, one.second, logical);
+           });
   }
-  /// Whether two had the same in a logical block, which one lost, and the other one has a block for.
-  [[nodiscard]] bool shares_lost(const model_sequence& s, const model_sequence& other, std::int64_t logical) const {
+  [[nodiscard]] bool is_lost(const model_sequence& s, std::int64_t logical) const {
+    return (logical + 1) * options.tokens_per_block <= s.reached;
+  }
+  /// Whether two are to have the same in a logical block, which the other one has a block for.
+  static bool shares(const model_sequence& s, const model_sequence& other, std::int64_t logical) {
     const auto at = static_cast<std::size_t>(logical);
-    return s.arrival != other.arrival && (logical + 1) * options.tokens_per_block <= s.reached && at < s.names.size() &&
-           at < other.names.size() && s.names[at] == other.names[at] && logical < other.held();
+    return s.arrival != other.arrival && at < s.names.size() && at < other.names.size() &&
+           s.names[at] == other.names[at] && logical < other.held();
   }
   /// Where no content is kept, those that wait may be cut for whoever finds it.
   [[nodiscard]] bool can_give(const model_sequence& s, std::int64_t logical) const {

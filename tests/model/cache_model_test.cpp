@@ -40,6 +40,9 @@ struct keep_policies : pave::cache_policies {
 struct index_policies : keep_policies {
   using prefix_index = pave::prefix_index;
 };
+struct running_policies : pave::cache_policies {
+  using prefix_index = pave::running_prefixes;
+};
 struct delaying : pave::pool_policies {
   using fence = pave::after_step;
 };
@@ -57,6 +60,9 @@ struct after_step_whole_sequence_policies : whole_sequence_policies {
 };
 struct after_step_index_policies : after_step_keep_policies {
   using prefix_index = pave::prefix_index;
+};
+struct after_step_running_policies : after_step_policies {
+  using prefix_index = pave::running_prefixes;
 };
 struct alone : pave::pool_policies {
   using sharing = pave::exclusive;
@@ -100,9 +106,11 @@ template <class Policies>
 void random_rounds() {
   const bool keeps_content = std::is_same_v<typename Policies::pool::retention, pave::keep>;
   pave_tests::for_each_seed(keeps_content ? rounds_that_keep : rounds, [&](std::uint64_t seed) {
-    pave_tests::model_options options = keeps_content ? roomy_options(seed) : random_options(seed);
+    const bool finds = Policies::prefix_index::finds;
+    pave_tests::model_options options = keeps_content || finds ? roomy_options(seed) : random_options(seed);
     options.keeps_content = keeps_content;
-    options.indexed = Policies::prefix_index::finds;
+    options.indexed = finds;
+    options.asks_running = finds && !keeps_content;
     options.delays = Policies::pool::fence::delays;
     options.whole_gap = std::is_same_v<typename Policies::tracker::resume_gate, pave::whole_gap>;
     options.whole_victims = std::is_same_v<typename Policies::planner::demand, pave::whole_sequence>;
@@ -131,6 +139,14 @@ TEST_CASE("kv_cache: so it is where those that hold the most give first", "[cach
 TEST_CASE("kv_cache: so it is with the baseline, whose victims give up all, and whose plans report their excess",
           "[cache][model]") {
   random_rounds<whole_sequence_policies>();
+}
+
+TEST_CASE("kv_cache: so it is where sequences find what others that run have", "[cache][model]") {
+  random_rounds<running_policies>();
+}
+
+TEST_CASE("kv_cache: so it is where they do so, and a released block waits for its step", "[cache][model]") {
+  random_rounds<after_step_running_policies>();
 }
 
 TEST_CASE("kv_cache: so it is where free blocks keep their content, and sequences find it again, or each other's",

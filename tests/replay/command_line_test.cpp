@@ -123,6 +123,8 @@ TEST_CASE("pave-replay: an option of the partial policies is refused where none 
 }
 
 TEST_CASE("pave-replay: plans that a hybrid model has no use for are refused", "[replay]") {
+  CHECK(refusal("--model llama-2-13b-hybrid --find-running") ==
+        "--find-running belongs to models with one KV group, and llama-2-13b-hybrid has two");
   for (const std::string& option :
        std::vector<std::string>{"--victim-order largest", "--cut-shape cheapest_range", "--demand ahead=2"}) {
     CHECK(

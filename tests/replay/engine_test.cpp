@@ -119,6 +119,27 @@ TEST_CASE("pave-replay: whole+cache finds the prefixes of others as vLLM does", 
   });
 }
 
+TEST_CASE("pave-replay: prefixes of those that run are found without a cache, where it is asked for",
+          "[replay][model]") {
+  std::int64_t cached = 0;
+  pave_tests::for_each_seed(60, [&](std::uint64_t seed) {
+    for (const policy chosen : {policy::whole, policy::partial}) {
+      small_world shared(seed, true);
+      expect(run(chosen, shared.requests, shared.settings).tokens_cached == 0,
+             "nothing is found unless it is asked for");
+      shared.settings.finds_running = true;
+      const replay::engine_outcome found = run(chosen, shared.requests, shared.settings);
+      expect(found.restores == found.preemptions, "who is stopped comes back");
+      cached += found.tokens_cached;
+      small_world alone(seed, false);
+      const replay::engine_outcome without = run(chosen, alone.requests, alone.settings);
+      alone.settings.finds_running = true;
+      expect_same(run(chosen, alone.requests, alone.settings), without);
+    }
+  });
+  CHECK(cached > 10'000);
+}
+
 TEST_CASE("pave-replay: the worlds that are compared with vLLM are short of blocks, and share some",
           "[replay][model]") {
   std::int64_t preemptions = 0;

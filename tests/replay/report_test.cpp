@@ -87,6 +87,7 @@ TEST_CASE("pave-replay: the JSON has these keys, in this order", "[replay]") {
   "victim_order": "most_slack",
   "cut_shape": "cheapest_range",
   "demand": "ahead=4",
+  "find_running": false,
   "runs": [
     {
       "policy": "whole",

@@ -60,7 +60,8 @@ Sweeps
   it. They are one table, and in the JSON {"points": [...]}, each of which is what one trace at one point gives alone.
 
 Settings (JSON keys): trace, requests, rate, model, gpu, pool_blocks, tokens_per_block, reserve_blocks,
-watermark_percent, watermark_blocks, victim_order, cut_shape, demand, and the runs, one for each policy
+watermark_percent, watermark_blocks, victim_order, cut_shape, demand, find_running, and the runs, one for each
+policy; of a hybrid model full_blocks and window_blocks, the sizes of its two pools
 
 Metrics (JSON keys of a run)
   preemptions          times that a running request was stopped, self_parked included

@@ -104,6 +104,8 @@ std::optional<options> parse_command_line(int argc, const char* const* argv, std
   add("--victim-order", "NAME", typed.victim_order, "least_important, largest, most_slack or cheapest_restore");
   add("--cut-shape", "NAME", typed.cut_shape, "tail, head_after_shared or cheapest_range");
   add("--demand", "NAME", typed.demand, "exact, ahead=STEPS or to_watermark=BLOCKS");
+  add("--find-running", typed.find_running,
+      "Requests find the prefixes of those that run, under policies without a cache, too");
   add("--sweep", "NAME=VALUES", typed.sweeps, "Values of rate, blocks, reserve or watermark; may be repeated");
   add("--slo-tpot-ms", "LIST", typed.slo_tpot_ms, "Bounds on TPOT, 16 at most");
   add("--slo-ttft-ms", "X", typed.slo_ttft_ms, "Bound on TTFT");

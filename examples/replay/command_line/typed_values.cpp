@@ -61,9 +61,13 @@ void check_for_partial(const typed_values& typed, const std::vector<policy>& cho
   belongs("--demand", typed.demand, untyped.demand);
 }
 
-/// Options that plans over two KV groups have no use for.
-void check_for_hybrid(const plan_choice& plans, const fitted_costs& of) {
-  if (!of.costs.is_hybrid() || plans.is_default()) return;
+/// Options that a cache over two KV groups has no use for.
+void check_for_hybrid(const engine_settings& engine, const fitted_costs& of) {
+  if (!of.costs.is_hybrid()) return;
+  if (engine.finds_running) {
+    throw input_error("--find-running belongs to models with one KV group, and " + std::string(of.model) + " has two");
+  }
+  if (engine.plans.is_default()) return;
   throw input_error("--victim-order, --cut-shape and --demand belong to models with one KV group, and " +
                     std::string(of.model) + " has two");
 }
@@ -228,7 +232,8 @@ options check(const typed_values& typed) {
   engine.resume_gate = gate_named(typed.resume_gate);
   engine.plans = plans_named(typed);
   check_for_partial(typed, checked.policies);
-  check_for_hybrid(engine.plans, *checked.costs);
+  engine.finds_running = typed.find_running;
+  check_for_hybrid(engine, *checked.costs);
   engine.keeps_timeline = typed.curves;
   const std::vector<sweep> sweeps = read_sweeps(typed.sweeps);
   for (const sweep& one : sweeps) checked.swept.push_back(one.varied);

@@ -33,6 +33,7 @@ struct typed_values {
   std::string victim_order = "least_important";
   std::string cut_shape = "tail";
   std::string demand = "exact";
+  bool find_running = false;
   std::vector<std::string> sweeps;
   std::string slo_tpot_ms = "50,60,75,100";
   std::string slo_ttft_ms = "2000";

@@ -30,7 +30,8 @@ struct setting {
   std::int64_t reserve_blocks = 0;
   double watermark_percent = 0;
   std::int64_t watermark_blocks = 0;
-  plan_choice plans{};    ///< of the partial policies
+  plan_choice plans{};  ///< of the partial policies
+  bool finds_running = false;
   hybrid_pools hybrid{};  ///< of a hybrid model
 };
 

@@ -50,6 +50,7 @@ std::string heading(const setting& of, const std::vector<variable>& swept, std::
     text += "plans of partial: " + name_of(order_names, of.plans.order) + " · " + name_of(shape_names, of.plans.shape) +
             " · " + of.plans.demand_name() + "\n";
   }
+  if (of.finds_running) text += "requests find the prefixes of those that run\n";
   return text;
 }
 

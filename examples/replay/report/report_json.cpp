@@ -92,6 +92,7 @@ json report_object(const report& results) {
   object["victim_order"] = name_of(order_names, results.of.plans.order);
   object["cut_shape"] = name_of(shape_names, results.of.plans.shape);
   object["demand"] = results.of.plans.demand_name();
+  object["find_running"] = results.of.finds_running;
   json& runs = object["runs"] = json::array();
   for (const run& one : results.runs) runs.push_back(run_object(one));
   return object;

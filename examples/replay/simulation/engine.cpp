@@ -407,6 +407,10 @@ engine_outcome run_engine(policy chosen,
     if (!settings.plans.is_default() && chosen != policy::unlimited) return run_chosen(policies);
     return whole_gap ? run(policies) : run(with_first_chunk<decltype(policies)>{});
   };
+  if (settings.finds_running && chosen == policy::whole) return run(finding_running<whole_policies>{});
+  if (settings.finds_running && (chosen == policy::partial || chosen == policy::unlimited)) {
+    return run_partial(finding_running<partial_policies>{}, hybrid_partial_policies{});
+  }
   switch (chosen) {
     case policy::whole: return costs.is_hybrid() ? run_hybrid(hybrid_whole_policies{}) : run(whole_policies{});
     case policy::whole_cache:

@@ -36,6 +36,7 @@ struct engine_settings {
   std::int64_t reserve_blocks = 0;      ///< what a resumed request must leave available
   std::int64_t watermark_blocks = 0;    ///< what every request that comes in must leave available
   gate resume_gate = gate::whole_gap;
+  bool finds_running = false;   ///< under policies without a cache requests find the prefixes of those that run
   hybrid_pools hybrid;          ///< of a hybrid model; `policy::unlimited` ignores them
   plan_choice plans;            ///< of `policy::partial` and `policy::partial_cache`
   bool keeps_timeline = false;  ///< whether the outcome has the state after each step
@@ -81,8 +82,8 @@ using progress_callback = std::function<void(std::size_t ended)>;
 /// @brief Replays `requests` under `chosen`; deterministic.
 /// @param requests by arrival, as `read_trace` and `synthetic_trace` give them
 /// @param arrival_scale arrivals are multiplied by this (2 is half the rate)
-/// @pre the settings are within the limits that the command line checks; of a hybrid model the pools are divided, and
-///   plans are the default ones
+/// @pre the settings are within the limits that the command line checks; of a hybrid model the pools are divided,
+///   plans are the default ones, and nothing is found of those that run without a cache
 engine_outcome run_engine(policy chosen,
                           const std::vector<request>& requests,
                           double arrival_scale,

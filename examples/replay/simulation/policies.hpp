@@ -31,6 +31,12 @@ struct with_first_chunk : Policies {
   };
 };
 
+/// Requests find what those that run have of their prefix, though the pool forgets.
+template <class Policies>
+struct finding_running : Policies {
+  using prefix_index = pave::running_prefixes;
+};
+
 /// `whole_gap` or `first_chunk`, chosen when the program runs.
 struct chosen_gate {
   bool is_whole_gap = true;

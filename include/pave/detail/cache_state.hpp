@@ -14,6 +14,7 @@
 #include <pave/detail/step_ledger.hpp>
 #include <pave/layout.hpp>
 #include <pave/pool.hpp>
+#include <pave/prefix_index.hpp>
 #include <pave/result.hpp>
 #include <pave/span.hpp>
 #include <pave/tracker.hpp>
@@ -81,7 +82,9 @@ struct cache_state {
 
   [[nodiscard]] candidates view() const noexcept { return {pool, tracker, sequences, tokens_per_block}; }
   /// Whether plans have to count blocks that several sequences hold.
-  [[nodiscard]] bool sequences_share() const noexcept { return Pool::can_share && (Pool::keeps_content || forks > 1); }
+  [[nodiscard]] bool sequences_share() const noexcept {
+    return Pool::can_share && (Pool::keeps_content || asks_sequences_v<Index> || forks > 1);
+  }
   /// @param found logical blocks that `requester` takes itself
   [[nodiscard]] candidates_that_share sharing_view(const row& requester, block_range found = {}) noexcept {
     return {view(), sequences.blocks(sequences.slot_at(requester.place), found), shares};
@@ -160,8 +163,12 @@ struct cache_state {
       if constexpr (Index::finds) {
         if (const auto kept = index.find(pool, names(slot, logical)); kept) return *kept;
       }
-      if (Pool::can_share && lost_it && find_other(slot, logical, other, comes)) {
-        return pool.content_of(sequences.blocks(other, {logical, logical + 1})[0]).value();
+      if (Pool::can_share && (lost_it || asks_sequences_v<Index>)) {
+        bool is_about_to = false;
+        if (find_other(slot, logical, other, is_about_to)) {
+          return pool.content_of(sequences.blocks(other, {logical, logical + 1})[0]).value();
+        }
+        comes = lost_it && is_about_to;
       }
     }
     return {};
