@@ -346,3 +346,27 @@ TEST_CASE("running prefixes: one that runs shares its blocks, over a pool that f
   CHECK(alone.sequence == third);
   CHECK(alone.found.empty());
 }
+
+TEST_CASE("prefix index: a block that would leave the pool with its holder is not found", "[cache][prefix]") {
+  struct policies : index_policies {
+    struct planner : pave::planner_policies {
+      using demand = pave::whole_sequence;
+    };
+  };
+  indexed<policies> f(small(6));
+  auto outside = f.take_outside(5);
+  const pave::sequence_id victim = f.running(9, 5 - 1);  // one block, the last of the pool
+  REQUIRE(f.table(victim)[0].value() == 5);
+  REQUIRE(f.cache.pool().release(outside));
+  REQUIRE(f.grow(victim, 4));
+  f.next_step();
+  REQUIRE(f.cache.park(victim));
+  REQUIRE(f.cache.resize(5));
+  outside = f.take_outside(3);
+  static_cast<void>(f.admit(0, names(12), 12));
+  // With its first block the two that it needs besides would be there, one of them by a cut that makes that one leave.
+  CHECK(f.restore().error().code == errc::shortage);
+  CHECK(f.held(victim) == 2);
+  REQUIRE(f.cache.pool().release(outside));
+  CHECK(f.restore()->found.empty());
+}

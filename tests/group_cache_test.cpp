@@ -129,6 +129,7 @@ TEST_CASE("group_cache: where a window's blocks went a cut has to take all", "[g
   REQUIRE(grown);
   REQUIRE(grown->cuts.size() == 1);
   CHECK(grown->cuts[0].kept == 0);
+  CHECK(held(cache, victim, 1).empty());
   CHECK(cache.gap(victim).value() == token_range{0, 12});
 }
 
@@ -142,6 +143,59 @@ TEST_CASE("group_cache: a state is kept at its checkpoints, and a cut goes back 
   REQUIRE(grown->cuts.size() == 1);
   CHECK(grown->cuts[0].kept == 12);
   CHECK(held(cache, victim, 1) == std::vector<bool>{false, true, false, true, false, true});
+}
+
+TEST_CASE("group_cache: a state that moves on leaves nothing but its checkpoints", "[group_cache]") {
+  auto cache = cache_of({{state, 8}});
+  const pave::sequence_id id = run_prompt(cache, 0, 1);
+  for (int i = 1; i < 13; ++i) REQUIRE(grow(cache, id, 1));
+  CHECK(held(cache, id, 0) == std::vector<bool>{false, true, false, true, false, true, true});
+}
+
+TEST_CASE("group_cache: a chunk passes no more checkpoints than there are blocks for", "[group_cache]") {
+  auto cache = cache_of({{state, 3}});
+  const pave::sequence_id id = cache.admit(0, 60).value();
+  pave::step_id step = cache.begin_step().value();
+  CHECK(cache.next_restore(60)->tokens == token_range{0, 12});
+  cache.complete(step).value();
+  CHECK(grow(cache, id, 60)->tokens == token_range{12, 20});  // while it begins it has the state at 12, too
+  CHECK(grow(cache, id, 1)->tokens == token_range{20, 21});
+  CHECK(grow(cache, id, 60)->tokens == token_range{21, 28});
+}
+
+TEST_CASE("group_cache: what was set aside for tokens that are found is given up, and was room for others",
+          "[group_cache]") {
+  struct policies : index_policies {
+    struct tracker : pave::tracker_policies {
+      using resume_gate = pave::first_chunk;
+    };
+  };
+  constexpr pave::kv_group states{1, 0, 1};
+  auto cache = cache_of<policies>({{full, 10}, {states, 20}});
+  const auto say = [&](pave::sequence_id id) {
+    cache.set_hashes(id, 0, 0, hashes_of(7)).value();
+    cache.set_hashes(id, 1, 0, hashes_of(15, 2)).value();
+  };
+  const pave::sequence_id first = cache.admit(0, 15).value();
+  say(first);
+  pave::step_id step = cache.begin_step().value();
+  REQUIRE(cache.next_restore(15));
+  cache.complete(step).value();
+  cache.finish(first).value();
+
+  const pave::sequence_id second = cache.admit(0, 15).value();
+  step = cache.begin_step().value();
+  REQUIRE(cache.next_restore(4)->found.empty());
+  cache.park(second).value();  // it holds two blocks of a group, and four states, without content
+  say(second);
+  std::vector<pave::block_id> others(2);
+  cache.pool(0).allocate(others).value();  // of the ten two are its own, and six have what it will find
+  const auto came = cache.next_restore(15);
+  REQUIRE(came);
+  CHECK(came->found == token_range{0, 12});
+  CHECK(cache.pool(0).available() == 0);
+  CHECK(held(cache, second, 1) == std::vector<bool>{false, false, false, false, false, false, false, false, false,
+                                                    false, false, true, true, true, true});
 }
 
 TEST_CASE("group_cache: a sequence that is set back goes on where all groups let it", "[group_cache]") {
@@ -343,6 +397,10 @@ TEST_CASE("group_cache: wrong calls are told so, and nothing moves", "[group_cac
   CHECK(cache.audit(1, pave::no_tables{}, scratch, ignore).code() == errc::invalid_argument);
   CHECK(cache.audit(0, pave::no_tables{}, {}, ignore).code() == errc::buffer_too_small);
   CHECK(cache.audit(0, pave::no_tables{}, scratch, ignore).value() == 0);
+  CHECK(cache.resize(1, 4).code() == errc::invalid_argument);
+  CHECK(cache.resize(0, 0).code() == errc::invalid_argument);
+  CHECK(cache.resize(0, 5));
+  CHECK(cache.pool(0).capacity() == 5);
 
   cache.abort(id).value();
   CHECK(cache.finish(id).code() == errc::stale);

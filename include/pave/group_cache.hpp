@@ -120,9 +120,9 @@ using group_cache_bundle_or_default =
 /// checkpoint that it passes into the block of that position. Other blocks it does not touch, and they are not there.
 ///
 /// Steps run in the order in which they were begun, on one stream: a block that is given up may be written by the next
-/// step (the pools' fence is `immediate`, or another that does not delay).
+/// step (the pools' fence is `at_once`, or another that does not delay).
 /// @complexity Members are linear in the groups and in the blocks that they name; `next_restore`, and `grow_or_reclaim`
-///   where blocks are short, as `group_planner` says. No call but `create` takes memory
+///   where blocks are short, as `group_planner` says. No call but `create` and `resize` takes memory
 /// @threadsafety one thread at a time
 template <class Policies = group_cache_policies>
 class group_cache {
@@ -149,7 +149,7 @@ class group_cache {
                 "pave: what a group_cache's prefix_index finds is shared: name a sharing policy that counts, like "
                 "`counted`");
 
-  /// @brief Makes an empty cache. No other call takes memory.
+  /// @brief Makes an empty cache. No other call takes memory, but for `resize`.
   /// @param groups at least one
   /// @param planner, gate where they have a state
   /// @error `invalid_argument`: an option out of its range, or a group that is none (`kv_group::is_valid`)
@@ -183,6 +183,7 @@ class group_cache {
       part& p = cache.state_.parts[g];
       p.kind = groups[g].group;
       p.pool = std::move(*pool);
+      p.first_block = groups[g].first_block;
       if (!p.reserve(options.sequences, options.longest)) return errc::out_of_memory;
       cache.needs_[g].reserve = groups[g].reserve;
       cache.needs_[g].watermark = groups[g].watermark;
@@ -510,6 +511,19 @@ class group_cache {
             tokens.cached};
   }
 
+  /// @brief Changes how many blocks a group's pool has: see `block_pool::resize`.
+  /// @error `invalid_argument`: no such group; and as of `block_pool::resize`
+  result<void> resize(std::size_t group, block_count blocks) noexcept {
+    if (group >= groups()) return errc::invalid_argument;
+    part& p = state_.parts[group];
+    const block_count first = p.first_block;
+    if (blocks >= 1 && blocks <= pool_type::most_ids() - first &&
+        !p.reserve_ids(static_cast<std::size_t>((first + blocks).value()))) {
+      return errc::out_of_memory;
+    }
+    return p.pool.resize(blocks);
+  }
+
   /// @brief Looks whether the holders of a group's pool are just the tables of the sequences, the pins, and others of
   /// the engine's: see `kv_cache::audit`.
   /// @param scratch room for `pool(group).id_end()` counts
@@ -527,7 +541,8 @@ class group_cache {
     return state_.parts[group].pool.audit(both, scratch, std::forward<Say>(say));
   }
 
-  /// @brief The pool of a group, for its counts and for holders besides the sequences: see `kv_cache::pool`.
+  /// @brief The pool of a group, for its counts and for holders besides the sequences: see `kv_cache::pool`. The number
+  /// of its blocks is changed by the cache's own `resize`.
   /// @pre group < groups()
   [[nodiscard]] pool_type& pool(std::size_t group) noexcept { return state_.parts[group].pool; }
   [[nodiscard]] const pool_type& pool(std::size_t group) const noexcept { return state_.parts[group].pool; }

@@ -71,7 +71,8 @@ class group_walk {
     }
     while (!flights_.empty()) complete_oldest();
     for (std::size_t g = 0; g < groups_.size(); ++g) {
-      expect(cache_.pool(g).available() == cache_.pool(g).capacity(), "law 1: all blocks are back");
+      expect(cache_.pool(g).available() == groups_[g].blocks && cache_.pool(g).capacity() == groups_[g].blocks,
+             "law 1: all blocks are back");
     }
   }
 
@@ -129,7 +130,9 @@ class group_walk {
         }
         break;
       case 7:
-        if (random_.one_in(20)) {
+        if (random_.one_in(4)) {
+          resize();
+        } else if (random_.one_in(20)) {
           cache_.reset();
           for (grouped_sequence& s : sequences_) s.there = 0;
           if (is_open_) flights_.back().works.clear();
@@ -141,6 +144,15 @@ class group_walk {
     }
   }
 
+  void resize() {
+    const std::size_t g = random_.index(groups_.size());
+    groups_[g].blocks =
+        random_.between((std::max)(std::int64_t{1}, groups_[g].blocks.value() - 3), groups_[g].blocks.value() + 4);
+    cache_.resize(g, groups_[g].blocks).value();
+    if (cache_.pool(g).id_end() > content_[g].size()) {
+      content_[g].resize(cache_.pool(g).id_end(), std::vector<std::uint64_t>(each(g)));
+    }
+  }
   void admit() {
     const std::int64_t prompt = random_.between(1, (options_.longest.value() + 1) / 2);
     const std::int64_t rank = random_.between(0, 20);

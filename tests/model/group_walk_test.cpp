@@ -46,7 +46,9 @@ pave::kv_group random_group(pave_tests::random_source& random) {
   switch (random.between(0, 2)) {
     case 0: break;
     case 1: group.window = random.between(1, 9); break;
-    default: group.checkpoint = group.tokens_per_block.value() * random.between(1, 4);
+    default:
+      group.checkpoint =
+          random.one_in(3) ? random.between(1, 6) : group.tokens_per_block.value() * random.between(1, 4);
   }
   return group;
 }

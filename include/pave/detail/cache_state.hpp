@@ -122,7 +122,8 @@ struct cache_state {
       const kept_block_type one = find_block(slot, next, next < lost_end, other, prefix.more_comes);
       if (one.block == id_type{}) break;
       if (prefix.blocks.empty()) mark_taken(slot, {0, held}, true);
-      const bool is_taken = shares.takes[one.block.index()];
+      // One that would leave the pool could go with a cut for whoever finds it.
+      const bool is_taken = shares.takes[one.block.index()] || pool.is_leaving(one.block);
       if (is_taken || (!Pool::can_share && pool.holders(one.block) != 0)) {
         if (prefix.blocks.empty()) mark_taken(slot, {0, held}, false);
         break;

@@ -33,6 +33,7 @@ class group_part {
   static constexpr std::size_t no_block = static_cast<std::size_t>(-1);
 
   kv_group kind;
+  block_count first_block;
   Pool pool;
   Index index;
   content_names<block_hash> names;
@@ -41,11 +42,17 @@ class group_part {
     const block_count width = blocks_for(longest, kind.tokens_per_block);
     width_ = static_cast<std::size_t>(width.value());
     if constexpr (Index::finds) {
-      if (!index.reserve(pool.id_end()) || !names.reserve(sequences, width) || !found_.reserve(width_)) return false;
+      if (!names.reserve(sequences, width) || !found_.reserve(width_)) return false;
     }
     if (kind.checkpoint > 0 && !present_.reserve(sequences)) return false;
-    return rows_.reserve(sequences) && blocks_.reserve(sequences, width_) && takes_.reserve(pool.id_end()) &&
-           let_go_.reserve(pool.id_end());
+    return rows_.reserve(sequences) && blocks_.reserve(sequences, width_) && reserve_ids(pool.id_end());
+  }
+  /// @param ids how many the pool's ids can be
+  [[nodiscard]] bool reserve_ids(std::size_t ids) noexcept {
+    if constexpr (Index::finds) {
+      if (!index.reserve(ids)) return false;
+    }
+    return takes_.reserve(ids) && let_go_.reserve(ids);
   }
 
   // --- what sequences hold ---
@@ -306,20 +313,12 @@ class group_part {
     const block_count end = blocks_for(also, kind.tokens_per_block);
     for (block_count b = blocks_for(tokens.last, kind.tokens_per_block); b < end; b += 1) visit(b);
   }
-  /// The entry of a logical block, in the row from now on. Those before it that were not have no block.
+  /// The entry of a logical block, in the row from now on. Entries outside of rows have no block.
   id_type& put(std::uint32_t slot, block_count logical) noexcept {
     block_range& row = rows_[slot];
-    id_type* const ids = blocks_.data() + slot * width_;
-    if (row.empty()) {
-      std::fill(ids, ids + logical.value(), id_type{});
-      row = {logical, logical};
-    }
-    if (logical >= row.last) {
-      std::fill(ids + row.last.value(), ids + logical.value() + 1, id_type{});
-      row.last = logical + 1;
-    }
-    row.first = smaller(row.first, logical);
-    return ids[logical.value()];
+    row = row.empty() ? block_range{logical, logical + 1}
+                      : block_range{smaller(row.first, logical), larger(row.last, logical + 1)};
+    return blocks_[slot * width_ + static_cast<std::size_t>(logical.value())];
   }
   /// Whether a position in a block is a checkpoint, so that a state stays there.
   [[nodiscard]] bool keeps_checkpoint(block_count logical) const noexcept {
@@ -342,7 +341,9 @@ class group_part {
   }
   [[nodiscard]] bool is_found(std::uint32_t slot, token_count from, block_count logical) const noexcept {
     if (from >= (logical + 1).value() * kind.tokens_per_block.value()) return holds(slot, logical);
-    return logical < names.end(slot) && index.find(pool, names(slot, logical)).has_value();
+    if (logical >= names.end(slot)) return false;
+    const auto kept = index.find(pool, names(slot, logical));
+    return kept && !pool.is_leaving(kept->block);  // which could come free, and be gone, by a cut for who finds it
   }
   /// Of the blocks that are needed at `position`, the first that a sequence does not have which has all before `from`.
   [[nodiscard]] block_count first_found(token_count from, token_count position) const noexcept {
