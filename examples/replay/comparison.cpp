@@ -6,6 +6,7 @@
 #include "parallel.hpp"
 #include "report/curves.hpp"
 #include "report/progress.hpp"
+#include "simulation/hybrid_pools.hpp"
 #include "simulation/metrics.hpp"
 #include "traces/workload.hpp"
 
@@ -41,11 +42,16 @@ void check_pools(const options& chosen, const loaded_trace& trace) {
   for (const point& at : chosen.points) {
     const std::int64_t per_block = at.engine.tokens_per_block;
     const std::int64_t needed = (least + per_block - 1) / per_block;
-    if (needed <= std::max(at.engine.pool_blocks, settings_for(chosen, trace, at).hybrid.full_blocks)) continue;
+    const step_costs& costs = chosen.costs->costs;
+    const hybrid_pools pools = settings_for(chosen, trace, at).hybrid;
+    const bool fits = costs.is_hybrid() ? can_hold(pools, needed, per_block, costs) : needed <= at.engine.pool_blocks;
+    if (fits) continue;
     const std::string owner = chosen.traces.size() > 1 ? " of " + trace.name : std::string();
-    throw input_error("no request" + owner + " fits the pool of " + std::to_string(at.engine.pool_blocks) +
-                      " blocks of " + std::to_string(per_block) + " tokens: the smallest needs " +
-                      std::to_string(needed));
+    const std::string sizes = costs.is_hybrid() ? "pools of " + std::to_string(pools.full_blocks) + " and " +
+                                                      std::to_string(pools.window_blocks)
+                                                : "pool of " + std::to_string(at.engine.pool_blocks);
+    throw input_error("no request" + owner + " fits the " + sizes + " blocks of " + std::to_string(per_block) +
+                      " tokens: the smallest needs " + std::to_string(needed));
   }
 }
 

@@ -214,6 +214,14 @@ TEST_CASE("pave-replay: a pool in which no request fits is refused, unless it is
   const temporary_file small(header + "2023-11-16 18:15:46.6805900,3,4\n");
   CHECK(refusal("--trace '" + small.path() + "' " + arguments + " --blocks 25") ==
         "no request of " + trace.path() + " fits the pool of 25 blocks of 16 tokens: the smallest needs 26");
+  const std::string hybrid = arguments + " --model llama-2-13b-hybrid";
+  CHECK(refusal(hybrid + " --blocks 25") ==
+        "no request fits the pools of 25 and 25 blocks of 16 tokens: the smallest needs 26");
+  CHECK(run_program(hybrid + " --blocks 26").status == 0);
+  // 30 blocks of the smaller one fit the full-attention layers' pool, and not that of the others.
+  const temporary_file both(header + "2023-11-16 18:15:46.6805900,480,1\n2023-11-16 18:15:46.6805900,4800,1\n");
+  CHECK(refusal("--trace '" + both.path() + "' --model llama-2-13b-hybrid --blocks 40") ==
+        "no request fits the pools of 85 and 25 blocks of 16 tokens: the smallest needs 30");
   CHECK(refusal("--tokens-per-block 65536") == "the GPU holds the KV of 62634 tokens, less than one block of 65536");
 }
 

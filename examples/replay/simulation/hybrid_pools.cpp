@@ -8,11 +8,20 @@
 
 namespace replay {
 
+namespace {
+
+/// What the window group has of a request at most: a window begins anywhere in a block.
+std::int64_t most_in_window(std::int64_t tokens_per_block, const step_costs& costs) {
+  return pave::blocks_for(costs.window - 1, tokens_per_block).value() + 1;
+}
+
+}  // namespace
+
 hybrid_pools divide_pool(const std::vector<request>& requests,
                          std::int64_t pool_blocks,
                          std::int64_t tokens_per_block,
                          const step_costs& costs) {
-  const std::int64_t window = pave::blocks_for(costs.window, tokens_per_block).value() + 1;
+  const std::int64_t window = most_in_window(tokens_per_block, costs);
   double full_need = 0;
   double window_need = 0;
   for (const request& r : requests) {
@@ -30,6 +39,11 @@ hybrid_pools divide_pool(const std::vector<request>& requests,
       (pool_blocks * (costs.full_layers + costs.window_layers) - pools.full_blocks * costs.full_layers) /
       costs.window_layers;
   return pools;
+}
+
+bool can_hold(const hybrid_pools& pools, std::int64_t blocks, std::int64_t tokens_per_block, const step_costs& costs) {
+  return blocks <= pools.full_blocks &&
+         std::min(blocks, most_in_window(tokens_per_block, costs)) <= pools.window_blocks;
 }
 
 }  // namespace replay

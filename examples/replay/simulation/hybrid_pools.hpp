@@ -24,6 +24,10 @@ hybrid_pools divide_pool(const std::vector<request>& requests,
                          std::int64_t tokens_per_block,
                          const step_costs& costs);
 
+/// @param blocks of a request: of each group, but for those that its window has passed
+/// @return whether both pools can hold it
+bool can_hold(const hybrid_pools& pools, std::int64_t blocks, std::int64_t tokens_per_block, const step_costs& costs);
+
 }  // namespace replay
 
 #endif
