@@ -384,6 +384,7 @@ TEST_CASE("pave-replay: --help defines every metric, --version tells the version
                                                           "tokens_revived",
                                                           "tokens_cached",
                                                           "restores",
+                                                          "restores_from_prefix",
                                                           "restore_latency_ms",
                                                           "tpot_ms",
                                                           "ttft_ms",

@@ -177,6 +177,7 @@ TEST_CASE("pave-replay: under every policy each request gets all its tokens, in 
       }
       expect(served + outcome.refused == static_cast<std::int64_t>(world.requests.size()), "nobody is forgotten");
       expect(outcome.restores == outcome.preemptions, "who is stopped comes back");
+      expect(outcome.restores_from_prefix <= outcome.restores, "some of them had kept something");
       expect(!outcome.timeline.empty() && outcome.timeline.back().held_blocks == 0, "the pool is empty at the end");
       expect(outcome.timeline.back().parked == 0, "nobody waits at the end");
       if (chosen == policy::unlimited) {

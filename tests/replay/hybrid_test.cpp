@@ -106,6 +106,8 @@ TEST_CASE("pave-replay: over a hybrid's pools partial computes less again than w
   const replay::engine_outcome partial = run(policy::partial, requests, 2500);
   CHECK(2 * partial.tokens_recomputed < whole.tokens_recomputed);
   CHECK(2 * partial.blocks_reclaimed < whole.blocks_reclaimed);
+  CHECK(whole.restores_from_prefix == 0);
+  CHECK(2 * partial.restores_from_prefix > partial.restores);
   CHECK_FALSE(same(partial, run(policy::partial, requests, 2500, replay::gate::first_chunk)));
 }
 

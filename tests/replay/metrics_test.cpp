@@ -117,6 +117,7 @@ TEST_CASE("pave-replay: over-evicted blocks are those reclaimed beyond the short
   outcome.tokens_revived = 320;
   outcome.tokens_cached = 5120;
   outcome.restores = 4;
+  outcome.restores_from_prefix = 3;
   outcome.restore_latencies_ms = {30, 10};
   const replay::summary found = replay::summarize(outcome, {});
   CHECK(found.preemptions == 5);
@@ -129,6 +130,7 @@ TEST_CASE("pave-replay: over-evicted blocks are those reclaimed beyond the short
   CHECK(found.tokens_revived == 320);
   CHECK(found.tokens_cached == 5120);
   CHECK(found.restores == 4);
+  CHECK(found.restores_from_prefix == 3);
   CHECK(found.restore_latency_ms.mean == 20);
   CHECK(found.restore_latency_ms.p50 == 10);
   CHECK(found.restore_latency_ms.p99 == 30);

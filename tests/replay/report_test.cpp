@@ -31,6 +31,7 @@ replay::report sample_report() {
   whole.found.tokens_recomputed = 1'234'567;
   whole.found.tokens_revived = 7'654;
   whole.found.restores = 9;
+  whole.found.restores_from_prefix = 7;
   whole.found.restore_latency_ms = {200.0, 150.0, 180.0, 900.25};
   whole.found.tpot_ms = {40.0, 35.5, 60.0, 80.0};
   whole.found.ttft_ms = {500.0, 250.0, 900.0, 1500.0};
@@ -101,6 +102,7 @@ TEST_CASE("pave-replay: the JSON has these keys, in this order", "[replay]") {
       "tokens_revived": 7654,
       "tokens_cached": 0,
       "restores": 9,
+      "restores_from_prefix": 7,
       "restore_latency_ms": {
         "mean": 200.0,
         "p50": 150.0,

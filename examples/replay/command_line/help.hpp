@@ -68,7 +68,8 @@ Metrics (JSON keys of a run)
   self_parked          of these: the requester itself, since those that it may take from held too little
   refused              requests that can never fit the pool; the rest runs
   blocks_short         blocks missing at a failed grow, counted once, before any cut; a requester that parks itself
-                       with nothing to take is counted apart, as self_parked
+                       with nothing to take is counted apart, as self_parked. Of a hybrid model this and the next two
+                       are in blocks of its full-attention layers: one of the others counts as three, as it is as large
   blocks_reclaimed     blocks that came free in answer; what a self-parked requester of whole gives up is not among them
   blocks_over_evicted  blocks_reclaimed - blocks_short
   tokens_recomputed    tokens whose KV was computed, given up, not found again and computed again
@@ -76,6 +77,7 @@ Metrics (JSON keys of a run)
   tokens_cached        prompt tokens found in blocks of other requests before this request ever computed them; only of
                        traces with prefix hashes
   restores             times that a stopped request ran again
+  restores_from_prefix  of these: the request had kept its first tokens, at least some; what it found again is not kept
   restore_latency_ms   from the start of the step in which a stopped request runs again to the end of the step that
                        yields its next new token, the rest of its prompt included where it was stopped before its end;
                        restores cut again before that are not counted
@@ -93,7 +95,8 @@ Metrics (JSON keys of a run)
 
 With --curves a run has also
   timeline             the state at up to 400 times, evenly from the first arrival to the last step: time_s,
-                       held_blocks (blocks that belong to a request), parked (requests that ran, were stopped and wait)
+                       held_blocks (blocks that belong to a request; of a hybrid model their memory, in blocks of all
+                       layers), parked (requests that ran, were stopped and wait)
   tpot_percentiles_ms  101 values: the smallest TPOT, then the percentiles 1 to 100
 
 Exit status: 0; 2 for an input that is refused, with one sentence on standard error and nothing on standard output.

@@ -41,6 +41,7 @@ json run_object(const run& one) {
   object["tokens_revived"] = found.tokens_revived;
   object["tokens_cached"] = found.tokens_cached;
   object["restores"] = found.restores;
+  object["restores_from_prefix"] = found.restores_from_prefix;
   json& restore = object["restore_latency_ms"];
   restore["mean"] = or_null(found.restore_latency_ms.mean);
   restore["p50"] = or_null(found.restore_latency_ms.p50);

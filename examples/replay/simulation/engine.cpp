@@ -204,6 +204,7 @@ class engine {
     job& j = jobs_[index];
     if (j.is_stopped) {
       outcome_.restores += 1;
+      if (j.scheduled > 0) outcome_.restores_from_prefix += 1;
       j.restore_began_ms = now_ms_;
       j.is_stopped = false;
       stopped_count_ -= 1;

@@ -70,10 +70,11 @@ struct engine_outcome {
   std::int64_t blocks_reclaimed = 0;         ///< blocks that came free in answer
   std::int64_t tokens_recomputed = 0;        ///< computed, given up and computed again
   std::int64_t tokens_revived = 0;           ///< given up and found again: their blocks had not been reused
-  std::int64_t tokens_cached = 0;  ///< of prompts, found before they were ever computed: others' equal prefixes
-  std::int64_t restores = 0;       ///< times a stopped request ran again
-  double makespan_ms = 0;          ///< from the first arrival to the last token
-  std::vector<moment> timeline;    ///< by time; empty unless it was asked for
+  std::int64_t tokens_cached = 0;         ///< of prompts, found before they were ever computed: others' equal prefixes
+  std::int64_t restores = 0;              ///< times a stopped request ran again
+  std::int64_t restores_from_prefix = 0;  ///< of these: it had kept its first tokens, at least some
+  double makespan_ms = 0;                 ///< from the first arrival to the last token
+  std::vector<moment> timeline;           ///< by time; empty unless it was asked for
 };
 
 /// Called now and then with the number of requests that have ended so far.

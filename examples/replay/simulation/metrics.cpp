@@ -89,6 +89,7 @@ summary summarize(const engine_outcome& outcome, const objectives& bounds) {
   result.tokens_revived = outcome.tokens_revived;
   result.tokens_cached = outcome.tokens_cached;
   result.restores = outcome.restores;
+  result.restores_from_prefix = outcome.restores_from_prefix;
   result.restore_latency_ms = describe(outcome.restore_latencies_ms);
   result.tpot_ms = describe(std::move(tpot));
   result.ttft_ms = describe(std::move(ttft));

@@ -50,6 +50,7 @@ struct summary {
   std::int64_t tokens_revived = 0;
   std::int64_t tokens_cached = 0;
   std::int64_t restores = 0;
+  std::int64_t restores_from_prefix = 0;
   distribution restore_latency_ms;
   distribution tpot_ms;         ///< of `tpot_sample`
   distribution ttft_ms;         ///< arrival to first token
