@@ -191,6 +191,8 @@ TEST_CASE("docs/replay.md shows what the policies do over a hybrid model", "[rep
   const std::vector<replay::request> requests = conversation();
   if (requests.empty()) return;
   std::string table;
+  std::vector<std::string> restores;
+  std::vector<std::string> from_prefix;
   for (const char* rate : {"0.50", "0.70"}) {
     const auto at = [&](policy which) {
       return replayed(which, requests, std::stod(rate), 0, {}, "llama-2-13b-hybrid");
@@ -199,7 +201,13 @@ TEST_CASE("docs/replay.md shows what the policies do over a hybrid model", "[rep
     table += row_of(rate, "`whole+cache`", at(policy::whole_cache)) + "\n";
     table += row_of(rate, "`partial`, `partial+cache`", at(policy::partial)) + "\n";
     CHECK(same_in_the_table(at(policy::partial), at(policy::partial_cache)));
+    restores.push_back(grouped(static_cast<double>(at(policy::partial).restores)));
+    from_prefix.push_back(grouped(static_cast<double>(at(policy::partial).restores_from_prefix)));
   }
   INFO("docs/replay.md has to show\n" << table);
-  CHECK(text_of("docs/replay.md").find("|\n" + table + "\n") != std::string::npos);
+  const std::string text = text_of("docs/replay.md");
+  CHECK(text.find("|\n" + table + "\n") != std::string::npos);
+  CAPTURE(restores, from_prefix);
+  CHECK(text.find("Yet of " + restores[0] + " restores at 0.50 and " + restores[1] + " at 0.70") != std::string::npos);
+  CHECK(text.find(from_prefix[0] + " and " + from_prefix[1] + " went on behind a kept prefix") != std::string::npos);
 }
