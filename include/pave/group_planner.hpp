@@ -190,60 +190,65 @@ class group_planner {
   template <class View>
   using blocks_of = detail::group_blocks<View>;
 
-  /// All candidates are asked for what they left behind, and some may be cut. Those whose turn has come stand behind
-  /// the others, the first one last.
-  template <class View, class Rank>
+  /// The candidates of a plan: all may give what they left behind, and some may be cut. Of these, those whose turn has
+  /// come stand behind the others, the first one last.
+  template <class View>
   struct draft {
     const View& view;
     const victim_order& order;
-    const Rank& requester;
-    victims from;
-    span<group_victim> asked;  // before `turn` a heap, with the next one on top
+    span<group_victim> asked;   // who may be cut: before `turn` a heap, with the next one on top
+    span<group_victim> others;  // who may not
     std::size_t turn;
 
-    /// Whether the next one may be cut. Behind one that may not, nobody may.
-    [[nodiscard]] bool has_victim() noexcept { return turn > 0 && may_be_cut(top().candidate); }
+    [[nodiscard]] bool has_next() const noexcept { return turn > 0; }
     group_victim& next() noexcept {
-      static_cast<void>(top());
-      std::pop_heap(asked.begin(), asked.begin() + turn, after());
+      const auto after = [this](const group_victim& a, const group_victim& b) noexcept {
+        return is_before(b.candidate, a.candidate);
+      };
+      if (turn == asked.size()) std::make_heap(asked.begin(), asked.end(), after);
+      std::pop_heap(asked.begin(), asked.begin() + turn, after);
       return asked[--turn];
     }
-    /// @return who is the last of the order, but for so many that were asked for by this before
+    /// @return who is the last of the order, but for so many that were given by this before. Those that may not be cut
+    ///   are behind all others
     /// @pre those came first, in a row, and `next` does not follow
     [[nodiscard]] const group_victim& last(std::size_t before) noexcept {
-      if (before >= turn) return asked[before];
-      const auto is_earlier = [this](const group_victim& a, const group_victim& b) noexcept {
+      if (before < others.size()) return last_of(others, before);
+      before -= others.size();
+      return before < turn ? last_of(asked.first(turn), before) : asked[before];
+    }
+    /// Puts them into the order in which they are asked, the drawn ones too: `asked` backwards, and then `others`.
+    void put_in_order() noexcept {
+      while (turn > 0) static_cast<void>(next());
+      std::sort(others.begin(), others.end(), [this](const group_victim& a, const group_victim& b) noexcept {
         return is_before(a.candidate, b.candidate);
-      };
-      const auto end = asked.begin() + (turn - before);
-      if (before == 0) std::make_heap(asked.begin(), end, is_earlier);
-      std::pop_heap(asked.begin(), end, is_earlier);
-      return *(end - 1);
+      });
     }
 
    private:
-    [[nodiscard]] const group_victim& top() noexcept {
-      if (turn == asked.size()) std::make_heap(asked.begin(), asked.end(), after());
-      return asked[0];
-    }
-    [[nodiscard]] auto after() const noexcept {
-      return
-          [this](const group_victim& a, const group_victim& b) noexcept { return is_before(b.candidate, a.candidate); };
-    }
-    [[nodiscard]] bool may_be_cut(std::size_t i) const noexcept {
-      return requester < view.rank(i) && (from == victims::parked_then_running || view.parked(i));
-    }
-    /// Those that may be cut first, of them parked ones, then the policy's order; what it leaves open is decided by
-    /// rank.
+    /// Parked ones first, then the policy's order; what it leaves open is decided by rank.
     [[nodiscard]] bool is_before(std::size_t a, std::size_t b) const noexcept {
-      const bool a_may_be_cut = may_be_cut(a);
-      if (a_may_be_cut != may_be_cut(b)) return a_may_be_cut;
       const bool a_is_parked = view.parked(a);
       if (a_is_parked != view.parked(b)) return a_is_parked;
       if (order.before(view, a, b)) return true;
       return !order.before(view, b, a) && view.rank(b) < view.rank(a);
     }
+    [[nodiscard]] const group_victim& last_of(span<group_victim> all, std::size_t before) const noexcept {
+      const auto is_earlier = [this](const group_victim& a, const group_victim& b) noexcept {
+        return is_before(a.candidate, b.candidate);
+      };
+      const auto end = all.end() - before;
+      if (before == 0) std::make_heap(all.begin(), end, is_earlier);
+      std::pop_heap(all.begin(), end, is_earlier);
+      return *(end - 1);
+    }
   };
+  /// @param visit called with each candidate
+  template <class View, class Visit>
+  static void each(const draft<View>& of, const Visit& visit) noexcept {
+    for (const group_victim& one : of.asked) visit(one);
+    for (const group_victim& one : of.others) visit(one);
+  }
 
   template <class View, class Rank, class Key>
   [[nodiscard]] result<basic_group_plan<Key>> make_plan(const View& view,
@@ -251,10 +256,10 @@ class group_planner {
                                                         victims from,
                                                         const basic_group_plan_room<Key>& room,
                                                         span<plan> groups) const noexcept {
-    draft<View, Rank> drawn = begin(view, requester, from, room);
+    draft<View> drawn = begin(view, requester, from, room);
     for (std::size_t g = 0; g < groups.size(); ++g) {
       if (groups[g].demand == 0 || !view.group(g).leaves_blocks_behind()) continue;
-      for (const group_victim& one : drawn.asked) groups[g].freed += most(view, one, g);
+      each(drawn, [&](const group_victim& one) noexcept { groups[g].freed += most(view, one, g); });
     }
     draw(drawn, groups);
     if (is_any_missing(groups)) return refusal(groups);
@@ -262,25 +267,30 @@ class group_planner {
     return write(drawn, room, groups);
   }
   template <class View, class Rank, class Key>
-  [[nodiscard]] draft<View, Rank> begin(const View& view,
-                                        const Rank& requester,
-                                        victims from,
-                                        const basic_group_plan_room<Key>& room) const noexcept {
-    const span<group_victim> asked = room.scratch.first(view.size());
-    for (std::uint32_t i = 0; i < asked.size(); ++i) asked[i] = {i, detail::uncut};
-    return {view, order_, requester, from, asked, asked.size()};
+  [[nodiscard]] draft<View> begin(const View& view,
+                                  const Rank& requester,
+                                  victims from,
+                                  const basic_group_plan_room<Key>& room) const noexcept {
+    const span<group_victim> all = room.scratch.first(view.size());
+    std::size_t cuttable = 0;
+    std::size_t end = all.size();
+    for (std::uint32_t i = 0; i < all.size(); ++i) {
+      const bool may_be_cut = requester < view.rank(i) && (from == victims::parked_then_running || view.parked(i));
+      all[may_be_cut ? cuttable++ : --end] = {i, detail::uncut};
+    }
+    return {view, order_, all.first(cuttable), all.subspan(cuttable, all.size() - cuttable), cuttable};
   }
 
   /// Victim after victim, whole, until one can make up for all that is missing: it is cut only as early as it has to
   /// be.
-  template <class View, class Rank>
-  static void draw(draft<View, Rank>& drawn, span<plan> groups) noexcept {
-    while (is_any_missing(groups) && drawn.has_victim()) cut(drawn.view, drawn.next(), groups);
+  template <class View>
+  static void draw(draft<View>& drawn, span<plan> groups) noexcept {
+    while (is_any_missing(groups) && drawn.has_next()) cut(drawn.view, drawn.next(), groups);
   }
 
   /// As late as the others allow, the last victim first: it is cut so already, while those before it are whole.
-  template <class View, class Rank>
-  static void tighten(const draft<View, Rank>& drawn, span<plan> groups) noexcept {
+  template <class View>
+  static void tighten(const draft<View>& drawn, span<plan> groups) noexcept {
     for (std::size_t at = drawn.turn + 1; at < drawn.asked.size(); ++at) cut(drawn.view, drawn.asked[at], groups);
   }
 
@@ -317,8 +327,8 @@ class group_planner {
   }
 
   /// Puts down the cuts, and of what was left behind as much as is missing then.
-  template <class View, class Rank, class Key>
-  [[nodiscard]] static result<basic_group_plan<Key>> write(draft<View, Rank>& drawn,
+  template <class View, class Key>
+  [[nodiscard]] static result<basic_group_plan<Key>> write(draft<View>& drawn,
                                                            const basic_group_plan_room<Key>& room,
                                                            span<plan> groups) noexcept {
     const View& view = drawn.view;
@@ -386,10 +396,10 @@ class group_planner {
                                                                const basic_group_plan_room<Key>& room,
                                                                span<plan> groups) const noexcept {
     for (plan& of : groups) of.freed = of.given_up = 0;
-    draft<View, Rank> drawn = begin(view, requester, from, room);
+    draft<View> drawn = begin(view, requester, from, room);
     const detail::shared_group_cuts<View> shared(view, groups);
-    for (const group_victim& one : drawn.asked) shared.leave(one.candidate);
-    while (is_any_missing(groups) && drawn.has_victim()) {
+    each(drawn, [&](const group_victim& one) noexcept { shared.leave(one.candidate); });
+    while (is_any_missing(groups) && drawn.has_next()) {
       group_victim& victim = drawn.next();
       const token_count kept = kept_whole(view, victim.candidate);
       shared.move(victim.candidate, victim.kept, kept);
@@ -403,7 +413,7 @@ class group_planner {
       for (group_victim& victim : drawn.asked.subspan(drawn.turn, late)) cut_late(shared, victim, groups);
       made = write_shared(drawn, shared, room, groups);
     }
-    for (const group_victim& one : drawn.asked) shared.forget(one.candidate);
+    each(drawn, [&](const group_victim& one) noexcept { shared.forget(one.candidate); });
     return made;
   }
   /// As late as the others allow. @pre it is cut whole, and nothing is missing
@@ -420,23 +430,29 @@ class group_planner {
   }
   /// All that is left behind is let go at first, and the last one of the order keeps of it what can be spared, and so
   /// on.
-  template <class View, class Rank, class Key>
-  [[nodiscard]] static result<basic_group_plan<Key>> write_shared(draft<View, Rank>& drawn,
+  template <class View, class Key>
+  [[nodiscard]] static result<basic_group_plan<Key>> write_shared(draft<View>& drawn,
                                                                   const detail::shared_group_cuts<View>& shared,
                                                                   const basic_group_plan_room<Key>& room,
                                                                   span<plan> groups) noexcept {
     const View& view = drawn.view;
-    while (drawn.turn > 0) static_cast<void>(drawn.next());
+    drawn.put_in_order();
     std::size_t first = room.left_behind.size();  // of those that are written, from the end of the room
-    for (std::size_t at = drawn.asked.size(); at-- > 0;) {
-      const group_victim& one = drawn.asked[at];
+    const auto spare = [&](const group_victim& one) noexcept {
       for (std::size_t g = groups.size(); g-- > 0;) {
         const block_range oldest = shared.spare(one.candidate, g, one.kept);
         if (oldest.empty()) continue;
-        if (first == 0) return errc::buffer_too_small;
+        if (first == 0) return false;
         // Which of them come free is said below; until then it names the candidate.
         room.left_behind[--first] = {static_cast<Key>(view.key(one.candidate)), g, oldest, one.candidate};
       }
+      return true;
+    };
+    for (std::size_t at = drawn.asked.size(); at-- > 0;) {
+      if (!spare(drawn.asked[at])) return errc::buffer_too_small;
+    }
+    for (const group_victim& one : drawn.others) {
+      if (!spare(one)) return errc::buffer_too_small;
     }
     for (plan& of : groups) of.freed = 0;
     const auto count = [&](std::size_t i, std::size_t g, block_range range) noexcept {
