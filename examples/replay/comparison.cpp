@@ -46,12 +46,13 @@ void check_pools(const options& chosen, const loaded_trace& trace) {
     const hybrid_pools pools = settings_for(chosen, trace, at).hybrid;
     const bool fits = costs.is_hybrid() ? can_hold(pools, needed, per_block, costs) : needed <= at.engine.pool_blocks;
     if (fits) continue;
-    const std::string owner = chosen.traces.size() > 1 ? " of " + trace.name : std::string();
-    const std::string sizes = costs.is_hybrid() ? "pools of " + std::to_string(pools.full_blocks) + " and " +
-                                                      std::to_string(pools.window_blocks)
-                                                : "pool of " + std::to_string(at.engine.pool_blocks);
-    throw input_error("no request" + owner + " fits the " + sizes + " blocks of " + std::to_string(per_block) +
-                      " tokens: the smallest needs " + std::to_string(needed));
+    std::string refusal = "no request";
+    if (chosen.traces.size() > 1) refusal += " of " + trace.name;
+    refusal +=
+        costs.is_hybrid() ? " fits the pools of " + std::to_string(pools.full_blocks) + " and " : " fits the pool of ";
+    refusal += std::to_string(costs.is_hybrid() ? pools.window_blocks : at.engine.pool_blocks);
+    refusal += " blocks of " + std::to_string(per_block) + " tokens: the smallest needs " + std::to_string(needed);
+    throw input_error(refusal);
   }
 }
 
