@@ -317,6 +317,19 @@ TEST_CASE("group_cache: a chunk is no longer than a window's pool can hold at on
   CHECK(cache.computed(id).value() == 60);
 }
 
+TEST_CASE("group_cache: a window or checkpoints beyond the longest sequence are as none", "[group_cache]") {
+  constexpr std::int64_t most = (std::numeric_limits<std::int64_t>::max)();
+  pave::group_cache_options options;
+  options.longest = 40;
+  auto cache = cache_of({{{2, most}, 20}, {{2, 0, most}, 4}, {{most >> 33U, 0, most}, 4}}, options);
+  const pave::sequence_id id = run_prompt(cache, 0, 17);
+  for (int i = 17; i < 40; ++i) REQUIRE(grow(cache, id, 1));
+  CHECK(cache.pool(0).held() == 20);
+  CHECK(cache.pool(1).held() <= 2);
+  CHECK(cache.pool(2).held() == 1);
+  CHECK(grow(cache, id, 1).code() == errc::never_fits);
+}
+
 TEST_CASE("group_cache: a sequence that can never end is refused before it begins", "[group_cache]") {
   pave::group_cache_options options;
   options.longest = 40;
@@ -367,7 +380,8 @@ TEST_CASE("group_cache: wrong calls are told so, and nothing moves", "[group_cac
   CHECK(refused({8, 1, 65}, {{full, 4}}) == errc::invalid_argument);
   CHECK(refused({}, {{full, 4, -1}}) == errc::invalid_argument);
   CHECK(refused({}, {{full, 4, 0, -1}}) == errc::invalid_argument);
-  CHECK(refused({(std::numeric_limits<std::int64_t>::max)(), 1000}, {{full, 4}}) == errc::out_of_memory);
+  CHECK(refused({(std::int64_t{1} << 60U) + 1}, {{full, 4}}) == errc::invalid_argument);
+  CHECK(refused({std::int64_t{1} << 60U, 1000}, {{full, 4}}) == errc::out_of_memory);
 
   cache_type none;
   CHECK(none.begin_step().code() == errc::no_step);

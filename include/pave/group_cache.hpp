@@ -46,7 +46,7 @@ struct group_pool_options {
 };
 
 struct group_cache_options {
-  token_count longest = 32768;      ///< tokens that one sequence can have, at least 1
+  token_count longest = 32768;      ///< tokens that one sequence can have, 1 … 2^60
   std::size_t sequences = 256;      ///< that are admitted at the same time: running, parked and waiting
   std::size_t steps_in_flight = 2;  ///< begun and not complete, 1 … 64
   std::size_t pinned_blocks = 256;  ///< of each pool: as in `pool_options`
@@ -160,8 +160,10 @@ class group_cache {
                                                   planner_type planner = {},
                                                   typename tracker_type::resume_gate_type gate = {}) noexcept {
     constexpr std::int64_t most = (std::numeric_limits<std::int32_t>::max)();
-    if (options.longest < 1 || options.sequences < 1 || options.sequences > static_cast<std::size_t>(most) ||
-        options.steps_in_flight < 1 || options.steps_in_flight > detail::step_ledger::most_steps || groups.empty()) {
+    constexpr std::int64_t most_tokens = std::int64_t{1} << 60U;
+    if (options.longest < 1 || options.longest > most_tokens || options.sequences < 1 ||
+        options.sequences > static_cast<std::size_t>(most) || options.steps_in_flight < 1 ||
+        options.steps_in_flight > detail::step_ledger::most_steps || groups.empty()) {
       return errc::invalid_argument;
     }
     for (const group_pool_options& one : groups) {
@@ -181,7 +183,9 @@ class group_cache {
       result<pool_type> pool = pool_type::create({groups[g].blocks, groups[g].first_block, options.pinned_blocks});
       if (!pool) return pool.error();
       part& p = cache.state_.parts[g];
-      p.kind = groups[g].group;
+      p.kind = groups[g].group;  // in which a window or checkpoints beyond the longest sequence are never reached
+      p.kind.window = detail::smaller(p.kind.window, options.longest);
+      p.kind.checkpoint = detail::smaller<token_count>(p.kind.checkpoint, options.longest + 1);
       p.pool = std::move(*pool);
       p.first_block = groups[g].first_block;
       if (!p.reserve(options.sequences, options.longest)) return errc::out_of_memory;

@@ -17,6 +17,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 
 namespace pave {
@@ -176,8 +177,9 @@ class group_part {
     const block_count fresh = capacity - needed.size();
     if (fresh <= 0) return larger<token_count>(0, own_end - position);
     const std::int64_t apart = kind.checkpoint.value();
-    const std::int64_t first = larger(position, own_end).value() / apart + 1;  // checkpoint that needs a fresh one
-    return (first + fresh.value() - 1) * apart - position;
+    const std::int64_t first = larger(position, own_end).value() / apart + 1;      // checkpoint that needs a fresh one
+    const std::int64_t most = (std::numeric_limits<std::int64_t>::max)() / apart;  // whose position has a number
+    return smaller(first + fresh.value() - 1, most) * apart - position;
   }
 
   // --- how blocks go ---
